@@ -17,7 +17,7 @@ from profile_analyze.model.comparison import Comparison
 from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.numbers import difference, quantile_of_runs, ratio, total
+from profile_analyze.model.numbers import difference, exact_total, quantile_of_runs, ratio
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.units import counted, p_text, three_digits
 
@@ -80,7 +80,7 @@ def shared_change(times_s: Floats, base_s: Floats) -> SharedChange | None:
     with np.errstate(all="ignore"):
         powers = ratio(np.log(ratios), np.log(shared))
     alike = usable & (powers >= 1 / _SIMILARITY) & (powers <= _SIMILARITY)
-    share = total(base_s[others & alike]) / total(base_s[others])
+    share = exact_total(base_s[others & alike]) / exact_total(base_s[others])
     return SharedChange(shared, alike) if share >= _LEAST_SHARE else None
 
 

@@ -23,7 +23,7 @@ from profile_analyze.analysis.intervals import Shift, shift
 from profile_analyze.analysis.permutation import permutation_test
 from profile_analyze.analysis.run_levels import RunLevels
 from profile_analyze.analysis.statistics import SIGNIFICANT, adjusted
-from profile_analyze.model.numbers import quantile_of_runs, ratio, total
+from profile_analyze.model.numbers import exact_total, quantile_of_runs, ratio
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -205,6 +205,6 @@ def _weights(own_s: Floats, p_values: Floats) -> Floats:
     """Return `RowTests.weights`. Rows without a p are left out of the average, which is 1."""
     medians = np.where(np.isnan(p_values), np.nan, quantile_of_runs(own_s, 0.5))
     known = np.maximum(int((~np.isnan(p_values)).sum()), 1)
-    shares = ratio(medians, total(medians))
+    shares = ratio(medians, exact_total(medians))
     weights: Floats = 1 - BY_TIME + BY_TIME * known * np.nan_to_num(shares)
     return weights

@@ -10,7 +10,7 @@ from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.readers.companions import companions_among
 from profile_analyze.readers.content import display_name
-from profile_analyze.readers.paths import LIST, Inputs, inputs_in
+from profile_analyze.readers.paths import LIST, Inputs, inputs_in, without_repeats
 from profile_analyze.readers.suffixes import is_label_table
 from profile_analyze.units import counted
 
@@ -70,8 +70,10 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
     )
     models = arguments.model[:1]
     companions = [companions_among(side.files) for side in (profiles, baseline)]
-    files, base_files = (
-        _without_models([file for file in side.files if file not in unneeded], models)
+    (files, repeats), (base_files, base_repeats) = (
+        without_repeats(
+            _without_models([file for file in side.files if file not in unneeded], models)
+        )
         for side, unneeded in zip((profiles, baseline), companions, strict=True)
     )
     read = [*files, *base_files, *models]
@@ -95,7 +97,10 @@ def find_sources(arguments: argparse.Namespace) -> Sources:
         error=next(iter(errors), None),
         left_out=[*profiles.left_out, *baseline.left_out],
         listed=[*profiles.listed, *baseline.listed],
-        notes=tuple(_note_on_companions(one) for one in companions if one),
+        notes=(
+            *(_note_on_companions(one) for one in companions if one),
+            *(_note_on_repeats(one) for one in (repeats, base_repeats) if one),
+        ),
     )
 
 
@@ -134,6 +139,18 @@ def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError])
     except InputError as error:
         errors.append(error)
         return None
+
+
+def _note_on_repeats(repeats: Mapping[str, str]) -> Note:
+    """Return the note on further names of files, which maps each to the name that is read."""
+    name, other = (display_name(one) for one in next(iter(repeats.items())))
+    if len(repeats) > 1:
+        text = f"left out {len(repeats)} further names of files, such as {name}: the file {other}"
+    elif name == other:
+        text = f"{name} is named more than once, and counts once"
+    else:
+        text = f"left out {name}, because it is the same file as {other}"
+    return Note(text, Importance.ANSWER)
 
 
 def _note_on_companions(companions: Mapping[str, str]) -> Note:

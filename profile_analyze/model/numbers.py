@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_ADDED_AT_ONCE: Final = 1 << 22
+"""How many values are added at once, because exact sums take several times the memory."""
 QUANTILES: Final = {"min": 0.0, "median": 0.5, "max": 1.0}
 _FEW_RANKS: Final = 8
 """If at most this many ranks of a row are needed, `np.partition` is faster than `np.sort`."""
@@ -46,6 +48,38 @@ def ratio(
         return finite(np.divide(numerator, denominator))
 
 
+def exact_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums over the first axis, as if added exactly and rounded once.
+
+    So the order of the values does not matter. They must not have NaN. A sum that is too large is
+    NaN.
+    """
+    if values.ndim > 1 and values.size > _ADDED_AT_ONCE and values.shape[-1] > 1:
+        half = values.shape[-1] // 2
+        parts = values[..., :half], values[..., half:]
+        return np.concatenate([*map(exact_sums, parts)], axis=-1)
+    # Pairs are added level by level. `low` has what is lost when the sums are rounded (Knuth's
+    # TwoSum), so the sums have twice the digits.
+    with np.errstate(all="ignore"):
+        high, low = values, np.zeros(values.shape)
+        while len(high) > 1:
+            half = len(high) // 2
+            one, other, rest = high[:half], high[half : 2 * half], high[2 * half :]
+            sums = one + other
+            part = sums - one
+            lost = (one - (sums - part)) + (other - part) + low[:half] + low[half : 2 * half]
+            rounded = sums + lost
+            low = np.concatenate([lost - (rounded - sums), low[2 * half :]])
+            high = np.concatenate([rounded, rest])
+        return finite((high + low).sum(axis=0))  # one value, or none
+
+
+def exact_total(values: NDArray[np.float64]) -> float:
+    """Return what `total` returns, but so that the order of the values does not matter."""
+    known = values[~np.isnan(values)]
+    return float(exact_sums(known)) if len(known) else np.nan
+
+
 def total(values: NDArray[np.float64]) -> float:
     """Return the sum of the known values; NaN if none is known, or if the sum is infinite."""
     known = values[~np.isnan(values)]
@@ -62,22 +96,24 @@ def any_known(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     return result
 
 
-def totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the `total` of each run, shape (runs,), from `values` of shape (rows, runs)."""
-    # For a single run, `total` gives the same last digits as the original tool (see
-    # docs/compatibility.md). A sum over an axis adds in another order.
-    if values.shape[1] == 1:
+def totals(values: NDArray[np.float64], *, is_joined: bool = False) -> NDArray[np.float64]:
+    """Return the total of each run, shape (runs,), from `values` of shape (rows, runs).
+
+    `is_joined` says whether the rows are of several files. The order of the files does not matter.
+    """
+    # For a single run of a file, `total` gives the same last digits as the original tool (see
+    # docs/compatibility.md).
+    if values.shape[1] == 1 and not is_joined:
         return np.array([total(values[:, 0])])
     result: NDArray[np.float64] = run_by_run(_totals, values)[0]
     return result
 
 
 def _totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the totals, shape (1, runs)."""
+    """Return the exact totals, shape (1, runs)."""
     known = ~np.isnan(values)
-    with np.errstate(all="ignore"):
-        sums = np.where(known, values, 0.0).sum(axis=0)
-    return finite(np.where(known.any(axis=0), sums, np.nan))[np.newaxis]
+    sums = exact_sums(np.where(known, values, 0.0))
+    return np.where(known.any(axis=0), sums, np.nan)[np.newaxis]
 
 
 def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64]:
@@ -102,14 +138,15 @@ def totals_of_chosen(
     """
 
     def of_block(block: NDArray[np.float64]) -> NDArray[np.float64]:
-        return totals(np.where(chosen[:, np.newaxis], block, 0.0))[np.newaxis]
+        in_block = np.where(chosen[:, np.newaxis], block, 0.0)
+        return totals(in_block, is_joined=values.shape[1] > 1)[np.newaxis]
 
     return np.where(np.isnan(whole), np.nan, run_by_run(of_block, values)[0])
 
 
 def _mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     known = ~np.isnan(values)
-    return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
+    return ratio(exact_sums(np.where(known, values, 0.0).T), known.sum(axis=1))
 
 
 def quantile_of_runs(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:

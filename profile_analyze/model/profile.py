@@ -231,7 +231,10 @@ class Profile:
 
     def totals_s(self, measure: str) -> NDArray[np.float64]:
         """Return the total of a measure in each run, shape (runs,); NaN if no time is known."""
-        return self._once(f"total {measure}", lambda: frozen(totals(self.measured(measure))))
+        return self._once(
+            f"total {measure}",
+            lambda: frozen(totals(self.measured(measure), is_joined=len(self.processes) > 1)),
+        )
 
     def total_s(self, measure: str = "time", run_statistic: str = "median") -> float:
         """Return the total seconds of all operators; NaN if no time is known.

@@ -120,12 +120,19 @@ class GroupRows(RowView):
             for other in only_with:
                 values = np.where(np.isnan(other), np.nan, values)
             by_group = values[self._grouping.operators]
-            return aggregated_in_each_run(how, by_group, self._grouping.sizes)
+            sizes = self._grouping.sizes
+            return aggregated_in_each_run(how, by_group, sizes, is_exact=self._is_joined)
 
         return run_by_run(of_groups, values, *only_with)
 
     def _over_operators(self, aggregate: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        return aggregated(known_aggregate(aggregate), self._grouping.members(values))
+        members = self._grouping.members(values)
+        return aggregated(known_aggregate(aggregate), members, is_exact=self._is_joined)
+
+    @property
+    def _is_joined(self) -> bool:
+        """Whether the order of the operators may depend on the order of files."""
+        return len(self.profile.processes) > 1
 
     def _ratio(self, column: str, rule: RatioOfSums, aggregate: str) -> NDArray[np.float64]:
         """Return the ratios of groups; N/A if no operator of the group has a ratio."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.numbers import finite
+from profile_analyze.model.numbers import exact_sums, finite
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -58,11 +58,11 @@ class Members(NamedTuple):
         return np.cumsum(self.sizes) - self.sizes
 
 
-def aggregated(aggregate: Aggregate, members: Members) -> Floats:
+def aggregated(aggregate: Aggregate, members: Members, *, is_exact: bool = False) -> Floats:
     """Return the aggregate of each group, shape (groups,).
 
     For a group without values, a count is 0, and all other aggregates are NaN. Infinite results
-    also become NaN.
+    also become NaN. With `is_exact`, the order of the members does not matter.
     """
     if aggregate.how == "count":
         return members.sizes.astype(np.float64)
@@ -70,11 +70,13 @@ def aggregated(aggregate: Aggregate, members: Members) -> Floats:
         return _percentile(members, aggregate.share)
     if aggregate.how == "deviation":
         return _deviation(members)
-    sums = finite(np.where(members.sizes > 0, _sums(members), np.nan))
+    sums = finite(np.where(members.sizes > 0, _sums(members, is_exact=is_exact), np.nan))
     return sums / np.maximum(members.sizes, 1) if aggregate.how == "mean" else sums
 
 
-def aggregated_in_each_run(aggregate: Aggregate, values: Floats, sizes: Integers) -> Floats:
+def aggregated_in_each_run(
+    aggregate: Aggregate, values: Floats, sizes: Integers, *, is_exact: bool = False
+) -> Floats:
     """Return the aggregate of each group in each run, shape (groups, runs): see `aggregated`.
 
     `values`, shape (operators, runs), are sorted by group. `sizes` has the number of operators in
@@ -86,15 +88,15 @@ def aggregated_in_each_run(aggregate: Aggregate, values: Floats, sizes: Integers
     if aggregate.how == "sum" and np.array_equal(is_known, known.any(axis=1)):
         group = np.repeat(np.arange(len(sizes)), sizes)
         known_sizes = np.bincount(group[is_known], minlength=len(sizes))
-        return finite(_sums_in_each_run(values[is_known], known_sizes))
+        return finite(_sums_in_each_run(values[is_known], known_sizes, is_exact=is_exact))
     runs = values.shape[1]
     # All groups of the first run come first.
     members = Members.of(values.T.ravel(), np.tile(sizes, runs))
-    return aggregated(aggregate, members).reshape(runs, len(sizes)).T
+    return aggregated(aggregate, members, is_exact=is_exact).reshape(runs, len(sizes)).T
 
 
-def _sums_in_each_run(values: Floats, sizes: Integers) -> Floats:
-    """Return the sum of each group in each run, rounded like `_sums`; NaN for an empty group.
+def _sums_in_each_run(values: Floats, sizes: Integers, *, is_exact: bool) -> Floats:
+    """Return the sum of each group in each run, rounded as by `_sums`; NaN for an empty group.
 
     This is `_sums` for many runs in which the same operators have values. It is several times as
     fast, because no index is computed for each value.
@@ -105,7 +107,9 @@ def _sums_in_each_run(values: Floats, sizes: Integers) -> Floats:
         for size in {*sizes[sizes > 0].tolist()}:
             groups = np.flatnonzero(sizes == size)
             members = values[starts[groups, np.newaxis] + np.arange(size)]
-            if size <= _ADDED_ONE_BY_ONE:
+            if is_exact:
+                sums[groups] = exact_sums(members.transpose(1, 0, 2))
+            elif size <= _ADDED_ONE_BY_ONE:
                 sums[groups] = sum(members[:, index] for index in range(size))
             else:
                 # The values of a group must be neighbours in memory to be added as in `_sums`.
@@ -117,16 +121,18 @@ def _sums_in_each_run(values: Floats, sizes: Integers) -> Floats:
 def _deviation(members: Members) -> Floats:
     """Return the sample standard deviation of each group; NaN for fewer than two values.
 
-    The divisor is n - 1. Each group's first value is subtracted from all its values. Equal values
+    The divisor is n - 1. Each group's least value is subtracted from all its values. Equal values
     then give exactly 0, however their mean is rounded.
     """
     values, sizes = members
     groups = members.groups
     with np.errstate(all="ignore"):  # a result that is not finite becomes N/A at the end
-        shifted = values - values[members.starts[groups]]
-        mean = _sums(Members(shifted, sizes)) / np.maximum(sizes, 1)
+        least = np.full(len(sizes), np.inf)
+        np.minimum.at(least, groups, values)
+        shifted = values - least[groups]
+        mean = _sums(Members(shifted, sizes), is_exact=True) / np.maximum(sizes, 1)
         squares = (shifted - mean[groups]) ** 2
-        sums = np.bincount(groups, squares, minlength=len(sizes)).astype(np.float64)
+        sums = _sums(Members(squares, sizes), is_exact=True)
         return np.sqrt(finite(sums) / np.where(sizes > 1, sizes - 1, np.nan))
 
 
@@ -155,16 +161,24 @@ def _percentile(members: Members, share: float) -> Floats:
     return np.where(sizes > 0, np.where(weight > 0, between, low), np.nan)
 
 
-def _sums(members: Members) -> Floats:
+def _sums(members: Members, *, is_exact: bool = False) -> Floats:
     """Return the sum of each group, shape (groups,), rounded like NumPy's sum of a single group.
 
     The last digits are then the same as in the original tool (docs/compatibility.md): it sums each
     group alone. NumPy adds the values of a small group one by one. `np.bincount` also does so,
-    for all groups at once.
+    for all groups at once. With `is_exact`, the order of the values does not matter.
     """
     values, sizes = members
+    if is_exact:
+        sums = np.zeros(len(sizes))
+        for size in {*sizes[sizes > 0].tolist()}:
+            groups = np.flatnonzero(sizes == size)
+            sums[groups] = exact_sums(
+                values[members.starts[groups] + np.arange(size)[:, np.newaxis]]
+            )
+        return sums
     with np.errstate(all="ignore"):  # a sum that is not finite becomes N/A at the end
-        sums: Floats = np.bincount(members.groups, values, minlength=len(sizes)).astype(np.float64)
+        sums = np.bincount(members.groups, values, minlength=len(sizes)).astype(np.float64)
         # Groups of one size form the rows of a matrix, whose sums are rounded like sums of one row.
         for size in {*sizes[sizes > _ADDED_ONE_BY_ONE].tolist()}:
             groups = np.flatnonzero(sizes == size)

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.analysis.peaks import ANY_DTYPE
 from profile_analyze.analysis.roofline import COMPUTE, rate_dtypes, replaces_fp32
 from profile_analyze.model.categorical import MISSING_CODE
-from profile_analyze.model.numbers import ratio, total, totals
+from profile_analyze.model.numbers import exact_total, ratio, totals
 from profile_analyze.model.owned_work import leaves_work_inside
 from profile_analyze.model.terms import ATTENTION, CONVOLUTION, GPU, MATMUL
 from profile_analyze.query.model_summary import are_of_model
@@ -178,11 +178,11 @@ def _least_s(rows: OperatorRows) -> tuple[float, int]:
     """
     profile = rows.profile
     if profile.model is None or profile.tensors is None:
-        return total(rows["least_time"]), 0
+        return exact_total(rows["least_time"]), 0
     chosen = are_of_model(profile) & ~profile.in_bodies()
     least, macs = rows["least_time"][chosen], profile.operators.numbers("macs")[chosen]
     left_out = np.isnan(least)
-    least_s = total(least)
+    least_s = exact_total(least)
     # If operators are left out, a sum of 0 would look as if the model took no time.
     is_partial = bool((left_out & (macs != 0)).any()) or (left_out.any() and least_s == 0)
     return np.nan if is_partial else least_s, int(left_out.sum())

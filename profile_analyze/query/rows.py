@@ -26,7 +26,7 @@ from profile_analyze.model.iterations import by_unit
 from profile_analyze.model.labels import Totals
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.numbers import over_runs, ratio, total, totals
+from profile_analyze.model.numbers import exact_total, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST
 from profile_analyze.query.catalog import find_column
@@ -78,7 +78,7 @@ class RowView(ABC):
         of_parts = over_runs(
             self._in_units(self._totals.seconds_of_parts), self.query.run_statistic
         )
-        self.total_s = total(of_parts)
+        self.total_s = exact_total(of_parts)
         self.sizes = sizes
         self._columns: dict[str, Values] = {}
         self._per_run: dict[str, NDArray[np.float64]] = {}
@@ -226,7 +226,7 @@ class OperatorRows(RowView):
             rows = slice(None) if self.comparison is None else self.on_sides[0]
             if np.isnan(values[rows]).any():  # shares of an incomplete total would be too large
                 return np.full(values.shape[1], np.nan)
-        return totals(values)
+        return totals(values, is_joined=len(self.profile.processes) > 1)
 
     def values_in_runs(self, column: str) -> NDArray[np.float64]:
         """Return a column's values, shape (operators, runs), or (operators, 1) if not `timed`."""

@@ -16,7 +16,7 @@ from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.numbers import (
     QUANTILES,
-    finite,
+    exact_sums,
     median,
     quantile_of_runs,
     ratio,
@@ -213,8 +213,7 @@ def _of_typical_run(times: Floats, statistic: str) -> Floats:
     if statistic in QUANTILES:
         position = (len(chosen) - 1) * QUANTILES[statistic]
         chosen = chosen[[int(np.floor(position)), int(np.ceil(position))]]
-    with np.errstate(over="ignore"):
-        return finite(times[:, chosen].mean(axis=1))
+    return ratio(exact_sums(times[:, chosen].T), len(chosen))
 
 
 def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import os
 import shlex
 import stat
 from contextlib import suppress
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,7 +21,7 @@ from profile_analyze.readers.suffixes import MODEL_SUFFIX, SUFFIXES
 from profile_analyze.readers.urls import is_http, is_pattern, is_url, url_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
     from os import PathLike
 
 _TEXTS: Final = (".txt", ".csv", ".xml", ".log")
@@ -39,6 +39,9 @@ DATA_SET_MANIFEST: Final = "_profile_analyze.json"
 _NO_PROFILES: Final = (
     f"is a directory without profiles ({', '.join(f'*{suffix}' for suffix in SUFFIXES)})"
 )
+
+_ANY_FOLDERS: Final = "**"
+"""The part of a pattern that stands for any folders, one inside the other, or none."""
 
 LIST: Final = "@"
 """The prefix that marks a list, which is a file with the names of other files."""
@@ -125,9 +128,23 @@ def _files_matching(name: str) -> list[str]:
     """Return the local files that match the pattern `name`; empty if it is not a pattern."""
     if is_url(name) or not has_magic(name) or os.path.lexists(name):
         return []
-    found = sorted(glob(name, recursive=True))
+    found = sorted({*_matching(name)})
     # `**` also matches folders. Return folders only if no file matches.
     return [one for one in found if not os.path.isdir(one)] or found
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """Yield what `glob` yields, but go into each real folder once: links may go in circles."""
+    parts = pattern.split("/")
+    if _ANY_FOLDERS not in parts:
+        yield from glob(pattern)
+        return
+    index = parts.index(_ANY_FOLDERS)
+    outer, inner = "/".join(parts[:index]), "/".join(parts[index + 1 :] or ["*"])
+    starts = glob(outer) if outer else ["/" if index else ""]
+    for start in starts:
+        for folder in _subfolders(start):
+            yield from _matching(os.path.join(escape(folder), inner))
 
 
 def is_pipe(name: str) -> bool:
@@ -265,3 +282,60 @@ def _folders_with_profiles(folder: str) -> Iterator[tuple[str, str]]:
 def _is_file_or_broken_link(path: str) -> bool:
     # A broken link counts as a file, because opening it later reports the error.
     return os.path.isfile(path) or not os.path.exists(path)
+
+
+def without_repeats(files: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return each real file once, in order, and the names left out with the names that stay.
+
+    A file may have several names through links. A name without links is preferred, then the first.
+    """
+    if len(files) < 2:
+        return [*files], {}
+    same: dict[Hashable, list[int]] = {}
+    for index, file in enumerate(files):
+        same.setdefault(_identity(file, index), []).append(index)
+    chosen = {}
+    for indices in same.values():
+        direct = indices if len(indices) == 1 else _without_links(files, indices)
+        chosen.update(dict.fromkeys(indices, next(iter(direct), indices[0])))
+    left_out = {files[index]: files[stays] for index, stays in chosen.items() if index != stays}
+    return [files[index] for index in sorted({*chosen.values()})], left_out
+
+
+def _identity(file: str, index: int) -> Hashable:
+    """Return what is equal for all names of a file. A pipe, for example, has only one name."""
+    try:
+        status = os.stat(file)
+    except (OSError, ValueError):  # a URL, standard input, or no file
+        return index if file == "-" else file
+    is_stored = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    return (status.st_dev, status.st_ino) if is_stored and status.st_ino else index
+
+
+def _without_links(files: Sequence[str], indices: Iterable[int]) -> list[int]:
+    return [one for one in indices if os.path.realpath(files[one]) == os.path.abspath(files[one])]
+
+
+def _subfolders(folder: str) -> Iterator[str]:
+    """Yield `folder` and all folders in it, each real folder once, also if links go in circles.
+
+    As in a shell, hidden folders are left out. Folders that only links lead to are last.
+    """
+    seen: set[tuple[int, int]] = set()
+    waiting, links = [folder], list[str]()
+    while waiting or links:
+        path = waiting.pop() if waiting else links.pop(0)
+        try:
+            status = os.stat(path or os.curdir)
+            with os.scandir(path or os.curdir) as found:
+                entries = sorted(found, key=lambda entry: entry.name, reverse=True)
+        except OSError:  # a shell skips it, too
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        yield path
+        folders = [one for one in entries if not one.name.startswith(".") and one.is_dir()]
+        for entry in folders:
+            inner = os.path.join(path, entry.name)
+            (links if entry.is_symlink() else waiting).append(inner)

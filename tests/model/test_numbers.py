@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import fsum, nan
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from profile_analyze.model.numbers import Spread, quantile_of_runs
+from profile_analyze.model import numbers
+from profile_analyze.model.numbers import (
+    Spread,
+    exact_sums,
+    exact_total,
+    quantile_of_runs,
+)
+
+if TYPE_CHECKING:
+    from random import Random
 
 VALUES = arrays(
     np.float64,
@@ -44,3 +54,29 @@ def test_the_spread_is_between_the_quartiles_relative_to_the_median() -> None:
 @pytest.mark.parametrize("times", [[1.0, nan], [nan, nan], [0.0, 0.0]])
 def test_the_spread_is_unknown_with_one_run_or_without_time(times: list[float]) -> None:
     assert np.isnan(Spread.of(np.array(times))).all()
+
+
+@given(st.lists(st.floats(-1e200, 1e200), min_size=1, max_size=60), st.randoms())
+def test_exact_sums_do_not_depend_on_the_order(values: list[float], random: Random) -> None:
+    expected = fsum(values)
+    # Beyond twice the digits of a float, the sums may differ from `fsum`.
+    scale = max(map(abs, values))
+    near = [value for value in values if abs(value) > scale * 2.0**-40]
+    assert float(exact_sums(np.array(near))) == fsum(near)
+    random.shuffle(values)
+    assert float(exact_sums(np.array(values))) == pytest.approx(
+        expected, rel=1e-15, abs=scale * 1e-25
+    )
+
+
+def test_exact_sums_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(1).lognormal(sigma=9, size=(77, 3, 5))
+    expected = [[fsum(values[:, i, j].tolist()) for j in range(5)] for i in range(3)]
+    assert exact_sums(values).tolist() == expected
+    monkeypatch.setattr(numbers, "_ADDED_AT_ONCE", 2)
+    assert exact_sums(values).tolist() == expected
+    assert exact_sums(values[:, :1, :1]).tolist() == [expected[0][:1]]
+    assert exact_sums(np.empty((0, 2))).tolist() == [0.0, 0.0]
+    assert np.isnan(exact_sums(np.array([1e308, 1e308])))
+    assert exact_total(np.array([1.0, nan, 1e-17, 1e-17, -1.0])) == 2e-17
+    assert np.isnan(exact_total(np.array([nan])))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers.paths import inputs_in
+from profile_analyze.readers.paths import inputs_in, without_repeats
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.readers.tiny_file import write_bytes
 from tests.small import Operator, written
@@ -221,3 +222,71 @@ def test_lists_have_the_size_limit_of_profiles(tmp_path: Path) -> None:
         f"profile_analyze: error: @{names}: the list cannot be read: holds more than 7.00 KiB, "
         "decompressed; --max-size raises the limit\n"
     )
+
+
+@pytest.fixture
+def circle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with two files, and with links to them, to itself and to a folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs" / "inner").mkdir(parents=True)
+    for name in ("a.json", "inner/b.json"):
+        (tmp_path / "runs" / name).write_bytes(Path(TINY).read_bytes())
+    for name, target in (
+        ("0.json", "a.json"), ("again", "inner"), ("self", "."), ("self2", "../runs"),
+    ):  # fmt: skip
+        (tmp_path / "runs" / name).symlink_to(target)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "c.json").write_bytes(Path(TINY).read_bytes())
+    (tmp_path / "runs" / "further").symlink_to("../outside")
+    (tmp_path / "runs" / ".hidden").mkdir()
+    (tmp_path / "runs" / ".hidden" / "d.json").touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("runs/**/*.json", ["runs/0.json", "runs/a.json", "runs/further/c.json", "runs/inner/b.json"]),
+        ("**/b.json", ["runs/inner/b.json"]),
+        ("**", ["outside/c.json", "runs/0.json", "runs/a.json", "runs/inner/b.json"]),
+        ("runs/*/**/b.json", ["runs/again/b.json", "runs/inner/b.json", "runs/self/inner/b.json",
+                              "runs/self2/inner/b.json"]),
+        ("r*/**/**/i*/*.json", ["runs/inner/b.json"]),
+        ("runs/**/inner", ["runs/inner/b.json"]),
+        ("none/**/*.json", ["none/**/*.json"]),
+    ],
+)  # fmt: skip
+def test_patterns_go_into_each_folder_once(circle: Path, pattern: str, found: list[str]) -> None:
+    assert inputs_in([pattern]).files == found
+    absolute = [f"{circle}/{name}" for name in found]
+    assert inputs_in([f"{circle}/{pattern}"]).files == absolute
+
+
+def test_each_real_file_counts_once(circle: Path) -> None:
+    del circle
+    one = run_command("runs/a.json", "runs/inner/b.json", "--format=csv")
+    found = run_command("runs/**/*.json", "--format=csv", "--aggregate-by=file")
+    files = [line.partition(",")[0] for line in found.out.splitlines()]
+    assert files == ["file", "runs/a.json", "runs/further/c.json", "runs/inner/b.json"]
+    assert "note: left out runs/0.json, because it is the same file as runs/a.json\n" in found.err
+    for names, note in (
+        (("runs/self/a.json", "runs/inner/b.json", "runs/a.json"),
+         "left out runs/self/a.json, because it is the same file as runs/a.json"),
+        (("runs/a.json", "runs/inner/b.json", "runs/a.json"),
+         "runs/a.json is named more than once, and counts once"),
+        (("runs/a.json", "runs/0.json", "runs/inner/b.json", "runs/again/b.json"),
+         "left out 2 further names of files, such as runs/0.json: the file runs/a.json"),
+    ):  # fmt: skip
+        again = run_command(*names, "--format=csv")
+        assert (again.code, sorted(again.out)) == (0, sorted(one.out))
+        assert f"note: {note}\n" in again.err
+    compared = run_command("runs/a.json", "--compare", "runs/0.json")
+    assert "left out" not in compared.err
+
+
+def test_pipes_and_missing_files_have_one_name(tmp_path: Path) -> None:
+    pipe, missing = tmp_path / "pipe", str(tmp_path / "missing")
+    os.mkfifo(pipe)
+    names = [str(pipe), "-", str(pipe), "-", missing, TINY]
+    assert without_repeats(names) == (names, {})
+    assert without_repeats([missing, missing]) == ([missing], {missing: missing})
