@@ -128,17 +128,11 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     repetitions = 1 if host.steps.numbers else _common_factor(outermost_rows)
     launches = _launches_with_known_work(events)
     lost = unlinked[launches[unlinked]]
-    times = _launch_times(timeline, processes_of(events), operator, lost)
+    lost_at = _launch_times(timeline, processes_of(events), operator, lost)
+    runs, clipped = host.steps.runs_with(work, *lost_at), timeline.clipped
+    counts = (len(lost), int(launches.sum()))
     return Recorded(
-        rows,
-        executions,
-        tracks,
-        host.steps.runs_with(work, *times),
-        outermost,
-        outside,
-        repetitions,
-        timeline.clipped,
-        (len(lost), int(launches.sum())),
+        rows, executions, tracks, runs, outermost, outside, repetitions, clipped, counts
     )
 
 
