@@ -72,17 +72,20 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
         profile.changed(executions=clipped, notes=notes),
         is_inside,
         is_whole,
-        busy_s=_busy_s(profile, starts, ends, (from_s, to_s)),
+        busy_s=np.where(partial.shares, np.nan, _busy_s(profile, starts, ends, (from_s, to_s))),
     )
 
 
 class _PartialRuns(NamedTuple):
-    """Runs that are only partly inside a window. Both masks have shape (runs,)."""
+    """Runs that are only partly inside a window. All masks have shape (runs,)."""
 
     left_out: Flags
     """The runs to leave out, because the same process has a whole run inside."""
     mixed: Flags
     """The runs of processes that have parts of several runs inside, but no whole run."""
+    shares: Flags
+    """The runs of processes that have several runs inside. It is unknown which part of the window
+    is of which run."""
 
 
 def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _PartialRuns:
@@ -100,7 +103,7 @@ def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _Par
     has_whole = np.isin(process, process[has_inside & ~is_cut])
     partial = has_inside & is_cut
     has_several = np.bincount(process, weights=has_inside)[process] > 1
-    return _PartialRuns(partial & has_whole, partial & ~has_whole & has_several)
+    return _PartialRuns(partial & has_whole, partial & ~has_whole & has_several, has_several)
 
 
 def _is_of(profile: Profile, *levels: str) -> Flags:

@@ -370,6 +370,27 @@ def test_windows_and_regions_count_work_launched_before_the_recording() -> None:
     assert [round(run.busy_s * 1e6, 3) for run in window.runs] == [55]
 
 
+@pytest.mark.parametrize(
+    ("window", "expected"),
+    [
+        ((0, 60), [(nan, 40)]),  # a part of one run
+        ((40, 160), [(nan, nan), (nan, nan)]),  # parts of two runs
+        ((0, 160), [(100, 70)]),  # the part of the other run is left out
+        ((10, 210), [(nan, nan), (100, 60)]),  # only the region of the first step is cut
+        ((0, 195), [(100, 70), (nan, nan)]),
+        ((0, 210), [(100, 70), (100, 60)]),
+    ],
+)
+def test_how_long_a_device_worked_in_parts_of_several_runs_is_unknown(
+    window: tuple[int, int], expected: list[tuple[float, float]]
+) -> None:
+    first = (step(0, 0, 100), op("mm", 10, 9), call(11, 1), kernel("gemm", 20, 70, 1))
+    second = (step(1, 100, 100), op("mm", 110, 9), call(111, 2), kernel("gemm", 130, 60, 2))
+    low, high = window
+    found = pa.within_times(read(*first, *second), low * 1e-6, high * 1e-6)
+    np.testing.assert_equal(walls_and_busy(found), expected)
+
+
 def test_a_kernel_that_overlaps_the_next_of_its_stream_is_shortened() -> None:
     found = totals("kernel-too-long")
     assert chosen(found, "device_time", "wall_time", "outside_operators") == (1000, 2000, 1000)
