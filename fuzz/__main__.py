@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
-from fuzz.campaign import Tally, check_inputs
+from fuzz.campaign import Tally, check_inputs, import_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 FOUND: Final = Path(__file__).parent / "found"
 _BATCH: Final = 250
 """How many inputs a process checks at a time."""
-_HANG_S: Final = 300
-"""The time limit of a batch. A process that exceeds it prints its stack and ends."""
+_HANG_S: Final = 100
+"""The time limit of an input. A process that exceeds it prints its stack and ends."""
 
 
 def main() -> int:
@@ -61,7 +61,7 @@ def main() -> int:
     try:
         _run(seed, next_batch, arguments.processes, tally)
     except BrokenProcessPool:
-        print(f"a process ended during a batch: it took over {_HANG_S} s, or an input crashed it")
+        print(f"a process ended during a batch: an input took over {_HANG_S} s, or crashed it")
         return 1
     _print(tally, seed, monotonic() - start)
     return 1 if tally.broken else 0
@@ -83,11 +83,15 @@ def _run(seed: int, next_batch: Callable[[], range | None], processes: int, tall
 
 def _check_batch(seed: int, numbers: range) -> Tally:
     """Return the tally of a batch. A process that hangs prints its stack and ends."""
-    faulthandler.dump_traceback_later(_HANG_S, exit=True)
-    try:
-        return check_inputs(seed, numbers, save_to=FOUND, costs=True)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    import_libraries()
+    tally = Tally()
+    for number in numbers:
+        faulthandler.dump_traceback_later(_HANG_S, exit=True)
+        try:
+            tally.add(check_inputs(seed, [number], save_to=FOUND, costs=True))
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    return tally
 
 
 def _print(tally: Tally, seed: int, seconds: float) -> None:

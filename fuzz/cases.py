@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from fuzz.command_lines import command_line
 from fuzz.documents import HOSTILE_TEXTS, another_run, make_document
 from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
-from fuzz.recorded import recorded_file
+from fuzz.recorded import like, model_file, recorded_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,7 @@ SMALLEST_REAL: Final = (
 _MORE_RUNS: Final = (*(17 * (0,)), 1, 1, 4)
 _BASELINE: Final = "base"
 """The names of baseline files begin with this prefix."""
+_MODEL: Final = "model"
 
 
 class Case(NamedTuple):
@@ -49,7 +50,7 @@ def make_case(seed: int, number: int) -> Case:
     random = Random(f"{seed}:{number}")
     first = make_document(random)
     is_valid = random.random() < 0.25
-    is_recorded = random.random() < 0.15
+    is_recorded = random.random() < 0.3
     files = {
         "run.json": recorded_file(random, is_valid=is_valid)
         if is_recorded
@@ -64,8 +65,15 @@ def make_case(seed: int, number: int) -> Case:
         *(f"run{run}.json" for run in range(2, 2 + more_runs)),
         *(f"{_BASELINE}{run}.json" for run in range(1, 1 + base_runs)),
     ):
-        files[name] = _content(random, another_run(random, first), is_valid=is_valid)
+        files[name] = (
+            _like_recorded(random, files["run.json"], is_valid=is_valid)
+            if is_recorded and random.random() < 0.8
+            else _content(random, another_run(random, first), is_valid=is_valid)
+        )
     names, files, stdin = _name_inputs(random, files)
+    if random.random() < (0.2 if is_recorded else 0.03):
+        files[_MODEL] = model_file(random, is_valid=random.random() < 0.6)
+        names += ["--model", _MODEL]
     line = command_line(random, _baselines(files))
     return Case(
         files=files,
@@ -76,6 +84,13 @@ def make_case(seed: int, number: int) -> Case:
         width=line.width,
         colored=line.colored,
     )
+
+
+def _like_recorded(random: Random, data: bytes, *, is_valid: bool) -> bytes:
+    """Return a file to join or compare with a recorded file: a variant of it, or of another."""
+    if random.random() < 0.7:
+        return like(random, data, is_valid=is_valid)
+    return recorded_file(random, is_valid=is_valid)
 
 
 def _baselines(files: Iterable[str]) -> list[str]:

@@ -81,6 +81,18 @@ _WRONG_PEAKS: Final = (
     *("1e300:1e-300", "", "0:1", "nan:1", "1e400:1", "xyz", "a:b:c", "no.toml", "run.json.toml"),
     *("19.5:1555", "a100-80gb-sxm:fp12", "auto", "auto:fp12"),
 )
+_RARE_CHOICES: Final = (
+    (
+        "--inspect",
+        ("0", "3", "6@1", "a", "MatMul_1", "conv2.Convolution", "aten::mm", "model/relu"),
+    ),
+    ("--work", ("measured", "derived", "best")),
+    ("--step-region", ("forward", "a", "ProfilerStep#3")),
+    ("--input-shape", ("x:1x3x8x8", "input:2x3", "ids:1x16", "x:0", "x:")),
+    ("--dim", ("batch=2", "sequence=0", "N=4", "batch=x")),
+    ("--split-matmul", ("16,16,16", "1,1,1", "0,1,1", "16")),
+)
+"""Options that suit few inputs, each with its values."""
 # The columns on tiles need --split-matmul, which needs a model. Few inputs are models.
 _ANYTHING: Final = (
     *(column.name for column in CATALOG if column.name not in TILE_NAMES),
@@ -280,6 +292,12 @@ def _view(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
         columns = _list(random, vocabulary.columns, _ANYTHING, 5)
         yield ["--columns", random.choice(("all", columns, columns))]
     yield from _rare_options(random, vocabulary)
+    for option in ("--skip-bad", "--correct-drift", "--correct-sync"):
+        if random.random() < 0.04:
+            yield [option]
+    for option, choices in _RARE_CHOICES:
+        if random.random() < 0.03:
+            yield [option, _choice(random, choices)]
 
 
 def _rare_options(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]]:
@@ -293,7 +311,7 @@ def _rare_options(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]
             "--run-stat",
             ("median", "median") if vocabulary.has_baseline else ("median", "mean", "min"),
         ),
-        ("--level", ("operator", "operator", "operator", "kernel", "module")),
+        ("--level", ("operator", "operator", "kernel", "module", "top")),
         ("--skip-runs", ("0", "0", "0", "1")),
         ("--from", ("0", "0", "1us", "1ms")),
         ("--to", ("1s", "1s", "1ms", "10us")),
@@ -301,9 +319,6 @@ def _rare_options(random: Random, vocabulary: _Vocabulary) -> Iterator[list[str]
     ):
         if random.random() < 0.1:
             yield [option, _choice(random, choices)]
-    for option in ("--skip-bad", "--correct-drift"):
-        if random.random() < 0.04:
-            yield [option]
 
 
 def _comparison(random: Random) -> Iterator[list[str]]:

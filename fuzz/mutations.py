@@ -29,6 +29,8 @@ _RAW_JSON: Final = {
 """Marks in a document, and the text that replaces each mark in the JSON. `json.dumps` cannot write
 most of these texts."""
 
+_MOST_CHARACTERS: Final = 2_000_000
+
 VALUES: Final[tuple[Any, ...]] = (
     *(None, True, False, 0, 1, -1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 10**30),
     *(0.5, -0.5, 1e-320, 5e-324, 1e308, -1e308, 1.7976931348623157e308, 1e15),
@@ -75,7 +77,8 @@ def to_json(random: Random, document: Any) -> bytes:
     )
     for mark, value in _RAW_JSON.items():
         if mark in text:
-            text = text.replace(f'"{mark}"', value)
+            # A long text for all of a thousand fields would make a huge file.
+            text = text.replace(f'"{mark}"', value, max(1, _MOST_CHARACTERS // len(value)))
     return text.encode("utf-8", random.choice(("surrogatepass", "backslashreplace", "replace")))
 
 

@@ -60,12 +60,29 @@ def _content(path: Path) -> bytes:
     return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
+@cache
+def recorded_models() -> tuple[bytes, ...]:
+    """Return the contents of all recorded ONNX models up to `_LARGEST`."""
+    contents = (path.read_bytes() for path in sorted((FIXTURES / "models").glob("*.onnx")))
+    return tuple(data for data in contents if len(data) <= _LARGEST)
+
+
 def recorded_file(random: Random, *, is_valid: bool) -> bytes:
-    """Return the content of a recorded file, unchanged if `is_valid`.
+    """Return the content of a recorded file: see `like`."""
+    return like(random, random.choice(recorded_files()), is_valid=is_valid)
+
+
+def model_file(random: Random, *, is_valid: bool) -> bytes:
+    """Return a file for `--model`, mostly an ONNX model: see `like`."""
+    chosen = recorded_models() if random.random() < 0.7 else recorded_files()
+    return like(random, random.choice(chosen), is_valid=is_valid)
+
+
+def like(random: Random, data: bytes, *, is_valid: bool) -> bytes:
+    """Return the content of a file, unchanged if `is_valid`.
 
     Otherwise, the content has wrong values, words or bytes.
     """
-    data = random.choice(recorded_files())
     kind = random.random()
     if is_valid:
         return data

@@ -8,6 +8,7 @@ import resource
 import sys
 import tempfile
 import traceback
+import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from time import process_time
@@ -91,7 +92,10 @@ def _call(case: Case) -> Outcome:
     peak_before = _peak_bytes()
     start = process_time()
     try:
-        code = main(list(case.arguments))
+        with warnings.catch_warnings():
+            # By default, Python prints only the first of several equal warnings.
+            warnings.simplefilter("error", RuntimeWarning)
+            code = main(list(case.arguments))
     except SystemExit as error:
         code = int(error.code or 0)
     except BaseException:  # every other exception would have reached the user

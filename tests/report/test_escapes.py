@@ -129,6 +129,7 @@ def test_only_our_own_colours_pass_and_only_if_wanted() -> None:
     assert b"".join(encoded([text], "utf-8", color=True)).decode() == colored
     plain = "\\x1b[31ma\\x1b[0m\\x1b[5mb\\x1b]c\n"
     assert b"".join(encoded([text], "utf-8")).decode() == plain
+    assert b"".join(encoded(["", "a"], "utf-8", color=True)) == b"a"
     assert b"".join(encoded(["a\r\nb\x00"], "utf-8", line_end="\r\n")) == b"a\r\nb\\x00"
 
 
