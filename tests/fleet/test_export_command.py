@@ -64,8 +64,9 @@ def test_files_with_contents_that_the_data_set_has_are_left_out(folder: Path) ->
     assert as_tuple(outcome) == (
         0,
         "set: added 1 profile; now 2 profiles\n",
-        "note: left out 3 files whose content is already in set or in an earlier file: a.json and "
-        "2 more\n",
+        "note: left out 2 files whose content is already in set or in an earlier file: a.json and "
+        "1 more\n"
+        "note: b.json is named more than once, and counts once\n",
     )
     nothing = run_command("a.json", "--export", "set")
     assert as_tuple(nothing) == (
@@ -77,7 +78,7 @@ def test_files_with_contents_that_the_data_set_has_are_left_out(folder: Path) ->
     assert as_tuple(twice) == (
         0,
         "new: added 1 profile; now 1 profile\n",
-        "note: left out 1 file whose content is already in new or in an earlier file: a.json\n",
+        "note: a.json is named more than once, and counts once\n",
     )
 
 

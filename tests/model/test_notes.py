@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from math import isnan, nan
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -23,9 +23,6 @@ from profile_analyze.model.notes import (
 )
 from profile_analyze.model.run_notes import collected_notes
 from tests.conftest import PROFILES, run_command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EMPTY = Note("nothing matches", Importance.ANSWER)
 SMALL = Note("a few are wrong", Importance.WRONG, 0.2)
@@ -151,19 +148,20 @@ def test_notes_that_are_not_printed_are_counted(which: NoteChoice, printed: list
 
 def test_markdown_has_the_notes_because_it_is_passed_on(tmp_path: Path) -> None:
     """With the formats `table` and `plain`, notes are only on standard error."""
-    path = str(PROFILES / "trace-dyn.json")
-    few = run_command(path, path, "-t", "1", "--format", "markdown")
+    path, copy = str(PROFILES / "trace-dyn.json"), str(tmp_path / "copy.json")
+    Path(copy).write_bytes(Path(path).read_bytes())
+    few = run_command(path, copy, "-t", "1", "--format", "markdown")
     notes = [line for line in few.err.splitlines() if "--notes all" not in line]
     assert notes[0] == (
-        "note: files named again: 1; totals count a run each time that it is named, verdicts count it once; "
+        "note: probably copies: 1 file with exactly the times of another; totals count copies, verdicts do not; "
         "name each run once"
     )
     assert few.out.splitlines()[-len(notes) - 1 :] == ["", *(f"- {note}" for note in notes)]
     page = tmp_path / "page.md"
-    run_command(path, path, "-t", "1", "-o", str(page))
+    run_command(path, copy, "-t", "1", "-o", str(page))
     assert page.read_text() == few.out
     for arguments in (("--format", "markdown", "--notes", "none"), ("--format", "plain")):
-        assert "note: " not in run_command(path, path, "-t", "1", *arguments).out
+        assert "note: " not in run_command(path, copy, "-t", "1", *arguments).out
     new_line = Note("a\nb", Importance.WRONG)
     assert pa.render(pa.Report(notes=(new_line,)), "markdown") == "- note: `a\\nb`\n"
 
@@ -186,11 +184,12 @@ def test_notes_on_several_files_are_collected_even_if_their_shares_differ() -> N
     }
 
 
-def test_a_note_on_several_files_has_the_mean_of_their_shares() -> None:
-    path = str(PROFILES / "trace-dyn.json")
-    outcome = run_command(path, path, "-t", "1", "--notes", "all")
+def test_a_note_on_several_files_has_the_mean_of_their_shares(tmp_path: Path) -> None:
+    path, copy = str(PROFILES / "trace-dyn.json"), str(tmp_path / "copy.json")
+    Path(copy).write_bytes(Path(path).read_bytes())
+    outcome = run_command(path, copy, "-t", "1", "--notes", "all")
     assert outcome.err.startswith(
-        "note: files named again: 1; totals count a run each time that it is named, verdicts count it once; "
+        "note: probably copies: 1 file with exactly the times of another; totals count copies, verdicts do not; "
         "name each run once\n"
         "note: in each of 2 files: the shapes of 10 operators (99.7% of the time) changed between "
         "runs: "

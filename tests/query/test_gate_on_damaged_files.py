@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.conftest import FIXTURES, run_command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 REASONS = {
     "tflite/xnnpack-new.txt": (
@@ -51,11 +48,15 @@ def test_no_condition_is_judged(name: str, reason: str, tmp_path: Path) -> None:
 
 def test_no_change_from_a_damaged_baseline_is_judged(tmp_path: Path) -> None:
     whole = FIXTURES / "tflite/xnnpack-new.txt"
-    cut = tmp_path / "cut.txt"
-    cut.write_bytes(whole.read_bytes()[:2500])
+    names = [
+        str(tmp_path / f"{side}{number}.txt") for side in ("whole", "cut") for number in "1234"
+    ]
+    for name in names:
+        content = whole.read_bytes()
+        Path(name).write_bytes(content[:2500] if "cut" in name else content)
     outcome = run_command(
-        *[str(whole)] * 4,
-        *("--compare", *[str(cut)] * 4, "--fail-if", "total > +5%"),
+        *names[:4],
+        *("--compare", *names[4:], "--fail-if", "total > +5%"),
         *("--print-only", "summary", "--notes", "none"),
     )
     assert outcome.out.endswith(

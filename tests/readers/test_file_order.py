@@ -65,6 +65,6 @@ def _numbers(answer: dict[str, Any]) -> Any:
     tables = []
     for table in answer["tables"]:
         names = [column["name"] for column in table["columns"]]
-        kept = [index for index, name in enumerate(names) if name not in ("id", "run")]
+        kept = [index for index, name in enumerate(names) if name not in ("id", "key", "run")]
         tables.append(sorted(json.dumps([row[index] for index in kept]) for row in table["rows"]))
     return tables, answer["summary"], answer["gate"]
