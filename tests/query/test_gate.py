@@ -792,6 +792,6 @@ def test_a_time_says_if_each_process_counts_once() -> None:
     condition = pa.FailCondition.parse("total > 3s", pa.Query())
     (found,) = pa.judge_conditions([condition], pa.Query(), profile)
     assert gate_sentence(found).startswith(
-        "cannot be judged: total > 3s: 3.500 s (each process counts once, unlike in a "
-        "summary without --compare): only 2 of the 4 required "
+        "cannot be judged: total > 3s: 3.500 s (each process counts once): only 2 "
+        "of the 4 required "
     )
