@@ -122,7 +122,8 @@ def cost(case: Case, outcome: Outcome) -> Iterator[str]:
     """Yield a sentence if the call took far more time or memory than its input explains."""
     if outcome.grown_bytes > MEMORY_FLOOR_BYTES + TIMES_LARGER * case.size:
         yield f"cost: {case.size} bytes of input took {outcome.grown_bytes} more bytes of memory"
-    if outcome.seconds > PATIENCE_S:
+    # A child process imports onnx for each model, which takes most of such a call.
+    if outcome.seconds > PATIENCE_S and "--model" not in case.arguments:
         # The limit is a ratio, so that it suits slow machines, too.
         valid = run_case(_valid_case_like(case)).seconds
         if outcome.seconds > max(PATIENCE_S, TIMES_SLOWER * valid):

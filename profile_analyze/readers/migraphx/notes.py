@@ -21,7 +21,7 @@ _MISSING_SHARE: Final = 0.01
 """If the rows lack more than this share of the total, lines are missing. Rounding alone makes a
 smaller difference."""
 
-_NO_TIME: Final = "no time for {}: MIGraphX prints nan for instructions that it did not run"
+_NO_TIME: Final = "no time for {}: MIGraphX prints no number for instructions that it did not run"
 _NO_CALLS: Final = (
     "the number of calls of {} is unknown, because the file says 0; each counts as one call"
 )

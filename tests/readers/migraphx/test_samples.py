@@ -87,8 +87,8 @@ KEEP = "keep the whole output of migraphx-driver perf"
         (
             "branches.txt",
             [
-                "no time for 1 operator (0.0% of the time): MIGraphX prints nan for instructions "
-                "that it did not run",
+                "no time for 1 operator (0.0% of the time): MIGraphX prints no number for "
+                "instructions that it did not run",
                 "3 operators (35.7% of the time) ran inside others (if, loop): their times count "
                 "once here, but twice in the report's Total instructions time; times inside a loop "
                 "are means over its iterations",
