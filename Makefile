@@ -41,7 +41,7 @@ docs: $(DEV) ## write the generated pages, and the output of commands in documen
 	$(BIN)/python -m tests.terminal_picture
 
 record: docs ## write everything that is recorded anew: documents, and outputs that tests compare
-	for module in query.test_column_lists work.test_page cli.test_screens cli.test_explain cli.test_wrong_calls \
+	for module in columns.test_column_lists work.test_page cli.test_screens cli.test_explain cli.test_wrong_calls \
 		report.test_whole_reports report.test_every_runtime; do \
 		$(BIN)/python -m tests.$$module || exit 1; \
 	done

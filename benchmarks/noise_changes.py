@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.noise_samples import Model
-    from profile_analyze.analysis.row_tests import OperatorTimes
+    from profile_analyze.comparison.row_tests import OperatorTimes
 
     Flags: TypeAlias = NDArray[np.bool_]
     Integers: TypeAlias = NDArray[np.int64]

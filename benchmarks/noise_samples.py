@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 import profile_analyze as pa
-from profile_analyze.analysis.row_tests import OperatorTimes
-from profile_analyze.model.comparison import COMPARISON_COLUMNS
-from profile_analyze.model.iterations import by_unit
+from profile_analyze.comparison.comparison import COMPARISON_COLUMNS
+from profile_analyze.comparison.row_tests import OperatorTimes
+from profile_analyze.model.joining.iterations import by_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from benchmarks.noise_changes import Change
     from benchmarks.noise_samples import Model
-    from profile_analyze.analysis.row_tests import OperatorTimes
+    from profile_analyze.comparison.row_tests import OperatorTimes
 
     Flags: TypeAlias = NDArray[np.bool_]
     Floats: TypeAlias = NDArray[np.float64]

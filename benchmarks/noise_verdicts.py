@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.analysis.row_tests import OperatorTimes, RowTests, compare_rows
-from profile_analyze.analysis.statistics import (
+from profile_analyze.comparison.row_tests import OperatorTimes, RowTests, compare_rows
+from profile_analyze.comparison.statistics import (
     FASTER,
     SAME,
     SLOWER,
     UNCERTAIN,
     VERDICTS,
 )
-from profile_analyze.analysis.verdicts import runs_needed, verdict_codes
+from profile_analyze.comparison.verdicts import runs_needed, verdict_codes
 from profile_analyze.model.numbers import ratio
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run

@@ -16,10 +16,10 @@ from fuzz.invariants import CALL_INVARIANTS
 from fuzz.mutations import to_json
 from fuzz.running import Outcome, run_case
 from profile_analyze.errors import InputError
-from profile_analyze.model.iterations import without_first_runs
+from profile_analyze.model.joining.iterations import without_first_runs
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

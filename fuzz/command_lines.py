@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fuzz.documents import HOSTILE_TEXTS
-from profile_analyze.model.columns import RowKind
-from profile_analyze.model.model_columns import TILE_NAMES
-from profile_analyze.model.terms import RUN_KEYS
-from profile_analyze.query.catalog import (
+from profile_analyze.columns.catalog import (
     CATALOG,
     columns_of,
     find_column,
     group_keys,
     orderable_names,
 )
-from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
+from profile_analyze.columns.column import RowKind
+from profile_analyze.columns.model_columns import TILE_NAMES
+from profile_analyze.model.terms import RUN_KEYS
+from profile_analyze.report.formats.output_formats import OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

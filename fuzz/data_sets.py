@@ -28,8 +28,8 @@ from fuzz.documents import HOSTILE_TEXTS
 from fuzz.mutations import to_json, with_wrong_bytes, with_wrong_values
 from fuzz.running import contents_of, run_case
 from profile_analyze.fleet.exporting import export
-from profile_analyze.readers.content import MAX_SIZE
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
+from profile_analyze.readers.input.content import MAX_SIZE
+from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

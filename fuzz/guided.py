@@ -18,14 +18,14 @@ import atheris
 
 with atheris.instrument_imports(include=["profile_analyze"]):
     import profile_analyze.cli.main
-    import profile_analyze.query.summary
+    import profile_analyze.views.summary
     from profile_analyze.errors import InputError
     from profile_analyze.model.operators import OPTIONAL_COLUMNS
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.loading import read_profile
-    from profile_analyze.readers.source import Source
-    from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
+    from profile_analyze.report.formats.output_formats import OUTPUT_FORMATS, find_renderer
 
     for _format in OUTPUT_FORMATS:  # imports the module of each format, so that it is instrumented
         find_renderer(_format)
@@ -106,7 +106,7 @@ def _reader(data: bytes) -> None:
             raise BrokenInvariantError(f"several lines: {error}") from None
         return
     run(_BY_TYPE, profile)
-    profile_analyze.query.summary.summarise(profile)
+    profile_analyze.views.summary.summarise(profile)
 
 
 def _whole_command(data: bytes) -> None:

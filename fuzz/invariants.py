@@ -17,11 +17,11 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.wording import machine_name
 from profile_analyze.errors import QueryError
 from profile_analyze.model.natural_order import natural_sort_key
-from profile_analyze.model.wording import machine_name
-from profile_analyze.query.catalog import find_column
-from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.input.paths import DATA_SET_MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,7 +15,7 @@ from time import process_time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.cli.main import main
-from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
+from profile_analyze.report.formats.output_formats import OUTPUT_FORMATS, find_renderer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,7 +23,10 @@ TYPE_CHECKING = False  # true for type checkers; the module `typing` takes long 
 if TYPE_CHECKING:
     from typing import Any
 
-    from profile_analyze.analysis.peaks import Peaks, parse_peaks
+    from profile_analyze.columns.column import Column
+    from profile_analyze.columns.registry import COLUMNS
+    from profile_analyze.comparison.comparison import Comparison, compare
+    from profile_analyze.comparison.constants import counting_constants
     from profile_analyze.errors import (
         EngineError,
         InputError,
@@ -38,40 +41,37 @@ if TYPE_CHECKING:
         UnknownFormatError,
     )
     from profile_analyze.fleet.entry import DaskEngine
+    from profile_analyze.gate.conditions import FailCondition
+    from profile_analyze.gate.judge import FailVerdict, judge_conditions
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.column_registry import COLUMNS
-    from profile_analyze.model.columns import Column
-    from profile_analyze.model.compared_constants import counting_constants
-    from profile_analyze.model.comparison import Comparison, compare
     from profile_analyze.model.executions import Executions, Run, Track
-    from profile_analyze.model.iterations import without_first_runs
-    from profile_analyze.model.labels import with_labels
-    from profile_analyze.model.levels import at_level, levels_of
+    from profile_analyze.model.graph.with_model import with_model
+    from profile_analyze.model.joining.iterations import without_first_runs
+    from profile_analyze.model.joining.labels import with_labels
+    from profile_analyze.model.joining.runs import join_runs
+    from profile_analyze.model.levels.levels import at_level, levels_of
+    from profile_analyze.model.levels.regions import with_step_region
+    from profile_analyze.model.levels.windows import only_steps, within_times
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Origin, Profile
-    from profile_analyze.model.regions import with_step_region
-    from profile_analyze.model.runs import join_runs
-    from profile_analyze.model.windows import only_steps, within_times
-    from profile_analyze.model.with_model import with_model
     from profile_analyze.model.work_sources import choose_work
-    from profile_analyze.query.comparison_summary import Change, Contribution
-    from profile_analyze.query.gate import FailVerdict, judge_conditions
-    from profile_analyze.query.gate_conditions import FailCondition
-    from profile_analyze.query.judgement import Judgement, Winner
     from profile_analyze.query.label_conditions import runs_with_labels
     from profile_analyze.query.question import Query
     from profile_analyze.query.run import run
-    from profile_analyze.query.summary import CopyTime, Summary, summarise
     from profile_analyze.query.table import Table
+    from profile_analyze.readers.input.many import load_runs
     from profile_analyze.readers.loading import load
-    from profile_analyze.readers.many import load_runs
     from profile_analyze.readers.model_inputs import ModelInputs
     from profile_analyze.report.base import Display, Report
-    from profile_analyze.report.output_formats import OUTPUT_FORMATS, render
+    from profile_analyze.report.formats.output_formats import OUTPUT_FORMATS, render
+    from profile_analyze.roofline.peaks import Peaks, parse_peaks
     from profile_analyze.units import parse_time
+    from profile_analyze.views.comparison_summary import Change, Contribution
+    from profile_analyze.views.judgement import Judgement, Winner
+    from profile_analyze.views.summary import CopyTime, Summary, summarise
 
 _NAMES_IN_MODULE = {
-    "analysis.peaks": ("Peaks", "parse_peaks"),
+    "roofline.peaks": ("Peaks", "parse_peaks"),
     "errors": (
         "EngineError",
         "InputError",
@@ -87,35 +87,35 @@ _NAMES_IN_MODULE = {
     ),
     "fleet.entry": ("DaskEngine",),
     "model.categorical": ("Categorical",),
-    "model.column_registry": ("COLUMNS",),
-    "model.columns": ("Column",),
-    "model.comparison": ("Comparison", "compare"),
-    "model.compared_constants": ("counting_constants",),
+    "columns.registry": ("COLUMNS",),
+    "columns.column": ("Column",),
+    "comparison.comparison": ("Comparison", "compare"),
+    "comparison.constants": ("counting_constants",),
     "model.work_sources": ("choose_work",),
     "model.executions": ("Executions", "Run", "Track"),
-    "model.iterations": ("without_first_runs",),
-    "model.labels": ("with_labels",),
-    "model.levels": ("at_level", "levels_of"),
+    "model.joining.iterations": ("without_first_runs",),
+    "model.joining.labels": ("with_labels",),
+    "model.levels.levels": ("at_level", "levels_of"),
     "model.operators": ("Operators",),
     "model.profile": ("Origin", "Profile"),
-    "model.regions": ("with_step_region",),
-    "model.runs": ("join_runs",),
-    "model.windows": ("only_steps", "within_times"),
-    "model.with_model": ("with_model",),
-    "query.comparison_summary": ("Change", "Contribution"),
-    "query.gate": ("FailVerdict", "judge_conditions"),
-    "query.gate_conditions": ("FailCondition",),
-    "query.judgement": ("Judgement", "Winner"),
+    "model.levels.regions": ("with_step_region",),
+    "model.joining.runs": ("join_runs",),
+    "model.levels.windows": ("only_steps", "within_times"),
+    "model.graph.with_model": ("with_model",),
+    "views.comparison_summary": ("Change", "Contribution"),
+    "gate.judge": ("FailVerdict", "judge_conditions"),
+    "gate.conditions": ("FailCondition",),
+    "views.judgement": ("Judgement", "Winner"),
     "query.label_conditions": ("runs_with_labels",),
     "query.question": ("Query",),
     "query.run": ("run",),
-    "query.summary": ("CopyTime", "Summary", "summarise"),
+    "views.summary": ("CopyTime", "Summary", "summarise"),
     "query.table": ("Table",),
     "readers.loading": ("load",),
-    "readers.many": ("load_runs",),
+    "readers.input.many": ("load_runs",),
     "readers.model_inputs": ("ModelInputs",),
     "report.base": ("Display", "Report"),
-    "report.output_formats": ("OUTPUT_FORMATS", "render"),
+    "report.formats.output_formats": ("OUTPUT_FORMATS", "render"),
     "units": ("parse_time",),
 }
 _MODULE_OF = {name: module for module, names in _NAMES_IN_MODULE.items() for name in names}

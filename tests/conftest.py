@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 from hypothesis import HealthCheck, Phase, settings
 
 from fuzz.running import Terminal
-from profile_analyze.cli.default_options import VARIABLE
 from profile_analyze.cli.main import main
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
+from profile_analyze.cli.options.default_options import VARIABLE
+from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:

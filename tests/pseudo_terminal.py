@@ -16,8 +16,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from unittest.mock import patch
 
-from profile_analyze.cli import progress
 from profile_analyze.cli.main import main
+from profile_analyze.cli.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

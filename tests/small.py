@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import profile_analyze as pa
+from profile_analyze.model.joining.runs import RunJoiner
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.model.runs import RunJoiner
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.megengine import MegEngineReader
-from profile_analyze.readers.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

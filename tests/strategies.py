@@ -13,11 +13,11 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from profile_analyze import Query, QueryError, parse_peaks
+from profile_analyze.columns.catalog import CATALOG, find_column
 from profile_analyze.model.terms import SPLIT_KEYS
-from profile_analyze.query.catalog import CATALOG, find_column
 
 if TYPE_CHECKING:
-    from profile_analyze.model.columns import Column
+    from profile_analyze.columns.column import Column
 
 TICK_S = 2.0**-20
 TYPES = ("Convolution", "Elemwise", "Reduce", "Copy", "ImmutableTensor")

@@ -56,12 +56,17 @@ def test_a_plain_call_imports_only_the_packages_and_modules_that_it_needs() -> N
     }
     packages = {name.partition(".")[0] for name in imported}
     assert packages.isdisjoint({"work", "writers"})
-    assert {name for name in imported if name.startswith("analysis.")} == {
-        "analysis.comparison_columns",
-        "analysis.roofline_columns",
+    assert {name for name in imported if name.startswith(("roofline.", "comparison."))} == {
+        "comparison.constants"
     }
     assert imported.isdisjoint(
-        {"advice.options", "cli.several_files", "model.comparison", "model.runs", "query.gate"}
+        {
+            "advice.options",
+            "cli.inputs.several_files",
+            "comparison.comparison",
+            "model.joining.runs",
+            "gate.judge",
+        }
     )
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from profile_analyze import COLUMNS
-from profile_analyze.cli.options_page import options_page
-from profile_analyze.cli.parser import parser
-from profile_analyze.query.patterns import TIME_LIMIT_S
+from profile_analyze.cli.options.options_page import options_page
+from profile_analyze.cli.options.parser import parser
+from profile_analyze.columns.patterns import TIME_LIMIT_S
 from profile_analyze.readers.loading import READERS
 from profile_analyze.version import VERSION
 from tests.conftest import PROFILES, ROOT, run_command, some_of

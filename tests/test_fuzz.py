@@ -24,8 +24,8 @@ from fuzz.invariants import CALL_INVARIANTS
 from fuzz.recorded import FIXTURES, FOLDERS, recorded_files, with_wrong_words
 from fuzz.running import Outcome, run_case
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.conftest import IS_FULL
 from tests.small import Operator, profile_of
 from tests.strategies import documents

@@ -24,7 +24,7 @@ from profile_analyze.large_arrays import (
     run_by_run,
 )
 from profile_analyze.model import execution_parts, measuring
-from profile_analyze.model.runs import join_runs
+from profile_analyze.model.joining.runs import join_runs
 from tests.in_memory import four_steps
 
 if TYPE_CHECKING:

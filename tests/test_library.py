@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.query.catalog import group_keys
+from profile_analyze.columns.catalog import group_keys
 from tests.conftest import PROFILES
 from tests.small import Operator, profile_of
 
@@ -312,7 +312,7 @@ def test_a_table_has_the_notes_of_its_profile() -> None:
 
 
 def test_a_slow_pattern_is_stopped() -> None:
-    from profile_analyze.query.patterns import matches
+    from profile_analyze.columns.patterns import matches
 
     with pytest.raises(pa.PatternError) as caught:
         list(matches("(a|aa|b)+$", ["a" * 60 + "c"], limit_s=0.05))

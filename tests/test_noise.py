@@ -33,8 +33,8 @@ from benchmarks.noise_verdicts import (
     verdicts,
     verdicts_and_needed,
 )
-from profile_analyze.analysis.row_tests import OperatorTimes
-from profile_analyze.analysis.statistics import VERDICTS
+from profile_analyze.comparison.row_tests import OperatorTimes
+from profile_analyze.comparison.statistics import VERDICTS
 from tests.small import Operator, document
 
 if TYPE_CHECKING:

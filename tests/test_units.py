@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze import QuantityError, units
-from profile_analyze.model import wording
-from profile_analyze.model.wording import value_text
-from profile_analyze.query.catalog import find_column
+from profile_analyze.columns import wording
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.wording import value_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

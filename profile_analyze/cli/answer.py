@@ -8,20 +8,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.answer_notes import notes_on_answer
-from profile_analyze.cli.delivery import check_destinations, deliver, files_written
-from profile_analyze.cli.left_out_files import notes_on_left_out
-from profile_analyze.cli.missing_files import check_that_files_exist, check_that_listed_files_exist
-from profile_analyze.cli.model_options import check_options_on_times
-from profile_analyze.cli.queries import naming_option
-from profile_analyze.cli.sources import (
+from profile_analyze.cli.inputs.left_out_files import notes_on_left_out
+from profile_analyze.cli.inputs.sources import (
     available_cores,
     chosen_by_label,
     engine_of,
     read,
 )
+from profile_analyze.cli.options.missing_files import (
+    check_that_files_exist,
+    check_that_listed_files_exist,
+)
+from profile_analyze.cli.options.model_options import check_options_on_times
+from profile_analyze.cli.output.delivery import check_destinations, deliver, files_written
+from profile_analyze.cli.queries import naming_option
 from profile_analyze.cli.tables import exported, sql_report
+from profile_analyze.columns.catalog import (
+    DISTINGUISHING,
+    all_optional_columns,
+    optional_columns_of,
+)
+from profile_analyze.comparison.constants import counting_constants
 from profile_analyze.errors import QueryError
-from profile_analyze.model.compared_constants import counting_constants
 from profile_analyze.model.notes import by_importance, chosen_notes
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
@@ -34,31 +42,30 @@ from profile_analyze.model.terms import (
     MEASURED,
     SHAPES,
 )
-from profile_analyze.query.catalog import DISTINGUISHING, all_optional_columns, optional_columns_of
 from profile_analyze.query.run import run
-from profile_analyze.query.summary import summarise
 from profile_analyze.readers.loading import default_output_format, default_output_formats
 from profile_analyze.report.base import Report
-from profile_analyze.report.output_formats import (
+from profile_analyze.report.facts.sentence_parts import gate_sentence
+from profile_analyze.report.formats.output_formats import (
     find_explanation_renderer,
     find_renderer,
 )
 from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
-from profile_analyze.report.sentence_parts import gate_sentence
 from profile_analyze.units import counted
+from profile_analyze.views.summary import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.cli.further_files import FurtherFiles
-    from profile_analyze.cli.inputs import Sources
+    from profile_analyze.cli.inputs.files import Sources
+    from profile_analyze.cli.output.further_files import FurtherFiles
     from profile_analyze.cli.request import Request
-    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.model.notes import Note, NoteChoice
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Renderer
+    from profile_analyze.roofline.peaks import Peaks
 
 
 def answer(request: Request) -> Report:
@@ -118,7 +125,7 @@ def _sql_or_inspection(profile: Profile, request: Request) -> Report | None:
 def _inspection(profile: Profile, key: str) -> Report:
     """Return the report on one operator. Raises `QueryError` if `key` names no operator."""
     # Imported here, because only calls with `--inspect` need it.
-    from profile_analyze.report.inspection import inspection_report
+    from profile_analyze.report.pages.inspection import inspection_report
 
     try:
         return inspection_report(profile, key)
@@ -219,7 +226,7 @@ def _further_files(
     if request.plot is None and request.write_model is None:
         return None
     # Imported here, because only calls with `--plot` or `--write-model` need it.
-    from profile_analyze.cli.further_files import further_files
+    from profile_analyze.cli.output.further_files import further_files
 
     return further_files(source, request, sources)
 

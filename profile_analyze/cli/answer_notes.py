@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.model_options import notes_on_columns
-from profile_analyze.cli.sources import notes_on_merged_sides
+from profile_analyze.cli.inputs.sources import notes_on_merged_sides
+from profile_analyze.cli.options.model_options import notes_on_columns
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST, is_run_key
-from profile_analyze.query.other_side_notes import other_side_notes
+from profile_analyze.query.notes.other_side import other_side_notes
+from profile_analyze.query.notes.unmatched import wildcard_notes
 from profile_analyze.query.run import run
-from profile_analyze.query.unmatched import wildcard_notes
-from profile_analyze.report.output_formats import (
+from profile_analyze.report.facts.sentence_parts import gate_sentence
+from profile_analyze.report.facts.totals import notes_on_copy_time
+from profile_analyze.report.formats.output_formats import (
     OPERATORS,
     OUTPUT_FORMATS,
     TABLE,
     TABLE_FORMATS,
     format_by_suffix,
 )
-from profile_analyze.report.sentence_parts import gate_sentence
-from profile_analyze.report.totals_facts import notes_on_copy_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from profile_analyze.cli.request import Request
-    from profile_analyze.model.comparison import Comparison
-    from profile_analyze.query.gate import FailVerdict
+    from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.query.question import Query
-    from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
+    from profile_analyze.views.summary import Summary
 
 
 def notes_on_answer(

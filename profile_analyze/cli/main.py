@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.advice.files import advice_on_quotes
-from profile_analyze.cli.default_options import color_with_defaults, parse_with_defaults
-from profile_analyze.cli.messages import say
-from profile_analyze.cli.parser import PROGRAM
+from profile_analyze.cli.options.default_options import color_with_defaults, parse_with_defaults
+from profile_analyze.cli.options.parser import PROGRAM
+from profile_analyze.cli.output.messages import say
 from profile_analyze.cli.process import EXIT_INTERRUPTED, OUT_OF_MEMORY, interrupts_raised
 from profile_analyze.errors import ProfileAnalyzeError, QueryError
 from profile_analyze.report.sections import Verdicts

@@ -5,19 +5,19 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from profile_analyze.cli.requested_format import requested_output_format
+from profile_analyze.cli.output.requested_format import requested_output_format
+from profile_analyze.columns.catalog import find_column, split_names
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import LABEL
-from profile_analyze.query.catalog import find_column, split_names
 from profile_analyze.query.question import Query
-from profile_analyze.report.output_formats import find_renderer
+from profile_analyze.report.formats.output_formats import find_renderer
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from profile_analyze.analysis.peaks import Peaks
     from profile_analyze.model.terms import Side
+    from profile_analyze.roofline.peaks import Peaks
 
 DEFAULT_TOP: Final = 3
 """How many rows a table shows by default, as in the original."""

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
-from profile_analyze.cli.appearance import Appearance
-from profile_analyze.cli.cache_folder import cache_folder
-from profile_analyze.cli.explain import column_to_explain
-from profile_analyze.cli.inputs import find_sources
-from profile_analyze.cli.missing_files import check_that_lists_are_not_split
-from profile_analyze.cli.option_checks import check_options, check_tiles
-from profile_analyze.cli.part import Part
-from profile_analyze.cli.progress import status_line
+from profile_analyze.cli.inputs.cache_folder import cache_folder
+from profile_analyze.cli.inputs.files import find_sources
+from profile_analyze.cli.inputs.part import Part
+from profile_analyze.cli.options.checks import check_options, check_tiles
+from profile_analyze.cli.options.explain import column_to_explain
+from profile_analyze.cli.options.missing_files import check_that_lists_are_not_split
+from profile_analyze.cli.output.appearance import Appearance
+from profile_analyze.cli.output.progress import status_line
+from profile_analyze.cli.output.requested_format import requested_output_format
 from profile_analyze.cli.queries import queries_of
-from profile_analyze.cli.requested_format import requested_output_format
+from profile_analyze.columns.catalog import check_columns, find_column, split_names
 from profile_analyze.errors import QueryError
-from profile_analyze.query.catalog import check_columns, find_column, split_names
 from profile_analyze.readers.model_inputs import ModelInputs
-from profile_analyze.report.output_formats import find_renderer
+from profile_analyze.report.formats.output_formats import find_renderer
 from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
-    from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.cli.inputs import Sources
-    from profile_analyze.cli.labels import LabelOptions
-    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.cli.inputs.files import Sources
+    from profile_analyze.cli.inputs.labels import LabelOptions
+    from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
+    from profile_analyze.roofline.peaks import Peaks
 
     Judge: TypeAlias = Callable[[Query, Profile | Comparison], tuple[FailVerdict, ...]]
 
@@ -202,7 +202,7 @@ def _labels(arguments: argparse.Namespace, data_sets: Sequence[str]) -> LabelOpt
             )
         return None
     # Imported here, because only calls with `--label` or a data set need it.
-    from profile_analyze.cli.labels import LabelOptions
+    from profile_analyze.cli.inputs.labels import LabelOptions
 
     labels = LabelOptions.of(arguments, data_sets)
     return labels if labels.names else None
@@ -223,7 +223,7 @@ def _peaks(
     if spec is None:
         return None, None, None
     # Imported here, because only calls with `--peaks` need the roofline.
-    from profile_analyze.cli.peaks import check_that_value_is_not_split, find_peaks
+    from profile_analyze.cli.inputs.peaks import check_that_value_is_not_split, find_peaks
 
     check_that_value_is_not_split(spec, files)
     peaks, measure, of_profile = find_peaks(spec)
@@ -263,7 +263,8 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     if not arguments.fail_if:
         return lambda _query, _source: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.query import gate, gate_conditions
+    from profile_analyze.gate import conditions as gate_conditions
+    from profile_analyze.gate import judge as gate
 
     parse = gate_conditions.FailCondition.parse
     try:

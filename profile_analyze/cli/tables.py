@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.messages import say
-from profile_analyze.cli.output import encoding_of_standard_output, show
-from profile_analyze.cli.parser import PROGRAM
+from profile_analyze.cli.options.parser import PROGRAM
+from profile_analyze.cli.output.messages import say
+from profile_analyze.cli.output.progress import Progress
+from profile_analyze.cli.output.standard import encoding_of_standard_output, show
 from profile_analyze.cli.process import end_process
-from profile_analyze.cli.progress import Progress
 from profile_analyze.errors import OutputError, QueryError
 from profile_analyze.fleet import entry
 from profile_analyze.report.base import Report, encoded
@@ -18,7 +18,7 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from profile_analyze.cli.inputs import Sources
+    from profile_analyze.cli.inputs.files import Sources
     from profile_analyze.cli.request import Request
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile

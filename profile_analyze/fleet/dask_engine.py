@@ -17,7 +17,7 @@ from distributed import TimeoutError as DaskTimeoutError
 
 from profile_analyze.errors import EngineError
 from profile_analyze.fleet.dask_pool import DaskPool
-from profile_analyze.readers.pool import interrupts_delayed
+from profile_analyze.readers.input.pool import interrupts_delayed
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:

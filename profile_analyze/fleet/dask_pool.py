@@ -14,7 +14,7 @@ from distributed import KilledWorker
 from distributed import TimeoutError as DaskTimeoutError
 
 from profile_analyze.errors import EngineError, InputError
-from profile_analyze.readers.pool import FILES_PER_PART, parts_of, read_part
+from profile_analyze.readers.input.pool import FILES_PER_PART, parts_of, read_part
 from profile_analyze.version import VERSION
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-    from profile_analyze.model.runs import RunJoiner
+    from profile_analyze.model.joining.runs import RunJoiner
     from profile_analyze.readers.base import Paths, ReadFiles, Step
-    from profile_analyze.readers.pool import PartResult
+    from profile_analyze.readers.input.pool import PartResult
 
 _PARTS_PER_THREAD: Final = 4
 """How many parts are submitted at a time for each thread of the workers. Results wait on the

@@ -7,19 +7,19 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from profile_analyze.columns.catalog import all_optional_columns
 from profile_analyze.errors import InputError, OutputError, QueryError
 from profile_analyze.fleet.new_parts import NewParts, start_data_set
 from profile_analyze.fleet.parts import SourceFile
 from profile_analyze.fleet.stored_profiles import stored
+from profile_analyze.model.joining.runs import RunJoiner
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES
-from profile_analyze.query.catalog import all_optional_columns
-from profile_analyze.readers.content import display_name
-from profile_analyze.readers.many import add_runs, note_on_bad
-from profile_analyze.readers.paths import is_pipe
-from profile_analyze.readers.source import Source
+from profile_analyze.readers.input.content import display_name
+from profile_analyze.readers.input.many import add_runs, note_on_bad
+from profile_analyze.readers.input.paths import is_pipe
+from profile_analyze.readers.input.source import Source
 from profile_analyze.termination import CleanEnd
 from profile_analyze.units import counted
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from profile_analyze.model.runs import Partial
+    from profile_analyze.model.joining.runs import Partial
 
 _MOST_GROUPS: Final = 1000
 """The most combinations of labels in an export. Each needs a part of its own, and reading a part

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.ancestors import innermost_above
-from profile_analyze.model.run_copies import digests_of
+from profile_analyze.model.joining.run_copies import digests_of
+from profile_analyze.model.levels.ancestors import innermost_above
 from profile_analyze.model.terms import FRAME
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Executions, Track
-    from profile_analyze.model.runs import Partial
+    from profile_analyze.model.joining.runs import Partial
 
 _NS_PER_S: Final = 1e9
 

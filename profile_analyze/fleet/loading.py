@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.fleet.frames import without_frames
 from profile_analyze.fleet.parts import damaged_part, partial_of, parts_of
+from profile_analyze.model.joining.runs import RunJoiner
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
-from profile_analyze.model.runs import RunJoiner
 from profile_analyze.model.terms import FRAMES
-from profile_analyze.readers.content import MAX_SIZE
-from profile_analyze.readers.many import add_runs, without_bad
+from profile_analyze.readers.input.content import MAX_SIZE
+from profile_analyze.readers.input.many import add_runs, without_bad
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from profile_analyze.fleet.parts import Part
+    from profile_analyze.model.joining.runs import Partial
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.runs import Partial
 
 
 class LabelledFiles(NamedTuple):

@@ -30,9 +30,9 @@ from profile_analyze.fleet.parts import (
     part_folders,
     parts_of,
 )
-from profile_analyze.readers.paths import DATA_SET_MANIFEST
-from profile_analyze.readers.pool import interrupts_delayed
-from profile_analyze.readers.urls import is_url
+from profile_analyze.readers.input.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.input.pool import interrupts_delayed
+from profile_analyze.readers.input.urls import is_url
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

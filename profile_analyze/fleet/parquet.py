@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.fleet.arrow import Field
-    from profile_analyze.readers.remote import RemotePath
+    from profile_analyze.readers.input.remote import RemotePath
 
 _SUFFIX: Final = ".parquet"
 _LARGEST_DICTIONARY: Final = 1 << 30

@@ -38,10 +38,10 @@ from profile_analyze.model.deferred_executions import DeferredExecutions
 from profile_analyze.model.executions import Run
 from profile_analyze.model.stored_times import CALLS, StoredTimes
 from profile_analyze.model.terms import DEVICE, HOST
-from profile_analyze.readers.content import MAX_SIZE, remote_path, too_large
-from profile_analyze.readers.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.input.content import MAX_SIZE, remote_path, too_large
+from profile_analyze.readers.input.paths import DATA_SET_MANIFEST
+from profile_analyze.readers.input.urls import is_http, is_url
 from profile_analyze.readers.regular_files import open_regular
-from profile_analyze.readers.urls import is_http, is_url
 from profile_analyze.units import scaled
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.fleet.times_table import FlatExecutions
     from profile_analyze.model.executions import Executions
-    from profile_analyze.model.runs import Partial
-    from profile_analyze.readers.remote import RemotePath
+    from profile_analyze.model.joining.runs import Partial
+    from profile_analyze.readers.input.remote import RemotePath
 
     Folder: TypeAlias = Path | RemotePath
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.advice.names import plain_name, suggestion
 from profile_analyze.advice.words import meant_column
+from profile_analyze.columns.wording import machine_name
 from profile_analyze.fleet.sql_tables import COLUMNS, DECLARED
-from profile_analyze.model.wording import machine_name
 
 if TYPE_CHECKING:
     import duckdb

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from profile_analyze.columns.catalog import CATALOG
+from profile_analyze.columns.column import FORMULA, SAME, RatioOfSums
+from profile_analyze.columns.wording import machine_name
 from profile_analyze.fleet.arrow import (
     CATEGORIES,
     COUNT,
@@ -33,11 +36,8 @@ from profile_analyze.fleet.profile_tables import (
     tracks_table,
 )
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import FORMULA, SAME, RatioOfSums
 from profile_analyze.model.numbers import ratio
 from profile_analyze.model.terms import ABSENT, HOST
-from profile_analyze.model.wording import machine_name
-from profile_analyze.query.catalog import CATALOG
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.columns import Column
+    from profile_analyze.columns.column import Column
     from profile_analyze.model.profile import Profile
 
 _LEFT_OUT: Final = ("time", "rank_spread")

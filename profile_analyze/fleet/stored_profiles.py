@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from profile_analyze.columns.catalog import CATALOG
 from profile_analyze.fleet.arrow import (
     CATEGORIES,
     COUNT,
@@ -42,19 +43,18 @@ from profile_analyze.fleet.profile_tables import (
 from profile_analyze.fleet.times_table import TIMES, TIMES_TABLE, FlatExecutions, times_of
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
+from profile_analyze.model.graph.padded_channels import CHANNEL_BLOCKS
+from profile_analyze.model.joining.runs import IDENTITY, Partial
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.optional_names import FUSED_NAMES, UNIQUE_NAME
-from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
-from profile_analyze.model.runs import IDENTITY, Partial
 from profile_analyze.model.terms import LABEL, LABEL_NAME
-from profile_analyze.query.catalog import CATALOG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from profile_analyze.model.joining.run_notes import NotesOfFiles
     from profile_analyze.model.notes import Beside
-    from profile_analyze.model.run_notes import NotesOfFiles
 
 _TEXT_COLUMNS: Final = (
     *("name", "type", "category", "level", "scope"),

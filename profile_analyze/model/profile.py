@@ -132,7 +132,7 @@ class Profile:
     """The level of the rows, once one is selected (`model.levels`)."""
     nested: Profile | None = None
     """The profile of all levels, from which the level was selected; None if it was not kept. Only
-    stacks (`analysis.stacks`) and notes on unknown types need it."""
+    stacks (`views.call_stacks`) and notes on unknown types need it."""
     skipped_runs: int = 0
     """How many first runs of each process were left out (`model.iterations`)."""
     left_out: tuple[tuple[str, str], ...] = ()

@@ -23,17 +23,17 @@ from profile_analyze.advice.conditions import (
     advice_on_or,
 )
 from profile_analyze.advice.names import LONGEST_ADVISED
+from profile_analyze.columns.catalog import CATALOG, check_needs, find_column
+from profile_analyze.columns.patterns import compile_pattern, finds
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.natural_order import natural_sort_key
-from profile_analyze.query.catalog import CATALOG, check_needs, find_column
-from profile_analyze.query.patterns import compile_pattern, finds
 from profile_analyze.units import EXAMPLES, SCALED, parse_quantity, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from profile_analyze.model.columns import Column, RowKind
+    from profile_analyze.columns.column import Column, RowKind
 
     # One end of a range: a number, and whether the range includes it.
     _Limit: TypeAlias = tuple[float, bool]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.columns.catalog import DISTINGUISHING, find_column
 from profile_analyze.model.terms import FULL_NAME, TELLING_APART
-from profile_analyze.query.catalog import DISTINGUISHING, find_column
 from profile_analyze.units import NOT_AVAILABLE
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from profile_analyze.columns.column import AggregateOf
+from profile_analyze.columns.patterns import matches
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import AggregateOf
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.query.patterns import matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.columns.rows import Rows
     from profile_analyze.model.operators import Dtypes
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.rows import Rows
     from profile_analyze.query.conditions import Condition
     from profile_analyze.query.question import Query
     from profile_analyze.query.rows import OperatorRows

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from profile_analyze.columns.aggregates import COUNT, known_aggregate
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.column import AGGREGATED, FORMULA, SAME, AggregateOf, RatioOfSums
 from profile_analyze.large_arrays import run_by_run
-from profile_analyze.model.columns import AGGREGATED, FORMULA, SAME, AggregateOf, RatioOfSums
 from profile_analyze.model.numbers import over_runs, ratio, totals
-from profile_analyze.query.aggregates import COUNT, known_aggregate
-from profile_analyze.query.catalog import find_column
 from profile_analyze.query.group_values import aggregated, aggregated_in_each_run
 from profile_analyze.query.rows import MOST_UNKNOWN, OperatorRows, RowView, formulas_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from profile_analyze.model.columns import Column
+    from profile_analyze.columns.column import Column
     from profile_analyze.query.grouping import Grouping
     from profile_analyze.query.rows import Sides
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from profile_analyze.columns.column import RowKind
 from profile_analyze.errors import QueryError
-from profile_analyze.model.columns import RowKind
-from profile_analyze.model.iterations import only_runs
-from profile_analyze.model.labels import labels_of_runs
+from profile_analyze.model.joining.iterations import only_runs
+from profile_analyze.model.joining.labels import labels_of_runs
 from profile_analyze.model.terms import LABEL
 from profile_analyze.query.conditions import Condition, check_contradictions
 

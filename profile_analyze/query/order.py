@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.advice.names import did_you_mean
 from profile_analyze.advice.words import meant_column
-from profile_analyze.errors import QueryError, UnknownColumnError
-from profile_analyze.query.catalog import (
+from profile_analyze.columns.catalog import (
     NO_BLANKS,
     check_needs,
     find_column,
@@ -17,9 +16,10 @@ from profile_analyze.query.catalog import (
     orderable_names,
     with_need,
 )
+from profile_analyze.errors import QueryError, UnknownColumnError
 
 if TYPE_CHECKING:
-    from profile_analyze.model.columns import Column, RowKind
+    from profile_analyze.columns.column import Column, RowKind
 
 
 class Order(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.columns.aggregates import COUNT, DEFAULT_AGGREGATE
+from profile_analyze.columns.catalog import columns_of
+from profile_analyze.columns.column import DEFAULT_ORDER, RUN_STATISTICS, RowKind
+from profile_analyze.columns.patterns import compile_pattern
 from profile_analyze.errors import QueryError
-from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
 from profile_analyze.model.terms import LABEL, RUN_KEYS, SPLIT_KEYS, is_run_key
-from profile_analyze.query.aggregates import COUNT, DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import columns_of
 from profile_analyze.query.conditions import Condition, check_contradictions
 from profile_analyze.query.order import Order
-from profile_analyze.query.patterns import compile_pattern
 from profile_analyze.query.question_fields import (
     check_values,
     group_key_columns,
@@ -23,9 +23,9 @@ from profile_analyze.query.question_fields import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.columns import Column
-    from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.columns.column import Column
+    from profile_analyze.model.joining.iterations import SampleUnit
+    from profile_analyze.roofline.peaks import Peaks
 
 DEFAULT_THRESHOLD: Final = 0.03
 """The smallest change that counts as slower or faster by default: 3 % of the baseline."""

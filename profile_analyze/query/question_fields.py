@@ -11,25 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.advice.names import LONGEST_ADVISED, did_you_mean, suggestion
 from profile_analyze.advice.words import AGGREGATE_WORDS
-from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
-from profile_analyze.model.columns import DEFAULT_ORDER, RUN_STATISTICS, RowKind
-from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.terms import (
-    LABEL,
-    LABEL_NAME,
-    LEVELS,
-    SAMPLE_UNITS,
-    SPLIT_KEYS,
-    is_split_key,
-)
-from profile_analyze.model.wording import machine_name
-from profile_analyze.query.aggregates import (
+from profile_analyze.columns.aggregates import (
     AGGREGATES,
     DEFAULT_AGGREGATE,
     canonical_name,
     find_aggregate,
 )
-from profile_analyze.query.catalog import (
+from profile_analyze.columns.catalog import (
     CATALOG,
     NO_BLANKS,
     check_needs,
@@ -39,12 +27,24 @@ from profile_analyze.query.catalog import (
     missing_part,
     split_names,
 )
+from profile_analyze.columns.column import DEFAULT_ORDER, RUN_STATISTICS, RowKind
+from profile_analyze.columns.wording import machine_name
+from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.terms import (
+    LABEL,
+    LABEL_NAME,
+    LEVELS,
+    SAMPLE_UNITS,
+    SPLIT_KEYS,
+    is_split_key,
+)
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from profile_analyze.model.columns import Column
+    from profile_analyze.columns.column import Column
     from profile_analyze.query.question import Query
 
 _COMPARISON_ORDER: Final = "absolute_difference"
@@ -211,7 +211,7 @@ def _check_types(query: Query) -> None:
             raise QueryError(f"{field}: {value!r} is not a text")
     if query.peaks is not None:
         # Imported here because few questions have peak rates.
-        from profile_analyze.analysis.peaks import Peaks
+        from profile_analyze.roofline.peaks import Peaks
 
         if not isinstance(query.peaks, Peaks):
             raise QueryError(f"peaks: {query.peaks!r} is not of type Peaks; parse_peaks makes one")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from profile_analyze.model.wording import unit_of_machine_name
+from profile_analyze.columns.wording import unit_of_machine_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

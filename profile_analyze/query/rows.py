@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from profile_analyze.large_arrays import blocks_of_rows
-from profile_analyze.model import column_formulas
-from profile_analyze.model.columns import (
+from profile_analyze.columns import formulas as column_formulas
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.column import (
     FORMULA,
     SAME,
     FirstOf,
@@ -22,15 +22,15 @@ from profile_analyze.model.columns import (
     Parameter,
     PartOf,
 )
-from profile_analyze.model.iterations import by_unit
-from profile_analyze.model.labels import Totals
+from profile_analyze.columns.derived_columns import derived_values
+from profile_analyze.large_arrays import blocks_of_rows
+from profile_analyze.model.joining.iterations import by_unit
+from profile_analyze.model.joining.labels import Totals
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.numbers import exact_total, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST
-from profile_analyze.query.catalog import find_column
-from profile_analyze.query.derived_columns import derived_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.analysis.peaks import Peaks
-    from profile_analyze.model.columns import Column
-    from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.rows import Formulas, Values
+    from profile_analyze.columns.column import Column
+    from profile_analyze.columns.rows import Formulas, Values
+    from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.query.question import Query
+    from profile_analyze.roofline.peaks import Peaks
 
     Value = TypeVar("Value", bound=np.generic)
     Sides: TypeAlias = tuple[NDArray[Value], NDArray[Value]]
@@ -169,8 +169,8 @@ def formulas_of(column: Column) -> Formulas:
     if not (column.needs_peaks or column.needs_base):
         return column_formulas.FORMULAS
     # Imported late: most questions have neither peak rates nor a baseline.
-    module = "roofline" if column.needs_peaks else "comparison_formulas"
-    formulas: Formulas = import_module(f"profile_analyze.analysis.{module}").FORMULAS
+    module = "roofline" if column.needs_peaks else "comparison"
+    formulas: Formulas = import_module(f"profile_analyze.{module}.formulas").FORMULAS
     return formulas
 
 

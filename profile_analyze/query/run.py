@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.column import LabelOf
+from profile_analyze.columns.derived_columns import part_of_label
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import LabelOf
-from profile_analyze.model.labels import label_of
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.joining.labels import label_of
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.splitting import split
 from profile_analyze.model.terms import ABSENT, LABEL, OPERATOR
-from profile_analyze.query.catalog import find_column
-from profile_analyze.query.derived_columns import part_of_label
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
-from profile_analyze.query.notes import group_notes, notes_on, unjudged_group_notes
+from profile_analyze.query.notes.answer import group_notes, notes_on, unjudged_group_notes
+from profile_analyze.query.notes.row_sums import split_sum_notes
 from profile_analyze.query.order import Order
-from profile_analyze.query.row_sum_notes import split_sum_notes
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Table
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.comparison import Comparison
-    from profile_analyze.model.rows import Values
+    from profile_analyze.columns.rows import Values
+    from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.query.filters import Unjudged
     from profile_analyze.query.question import Query
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.model.frozen import is_constant
-from profile_analyze.model.iterations import (
+from profile_analyze.model.joining.iterations import (
     indices_in_process,
     runs_by_process,
     runs_of_units,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.iterations import SampleUnit
+    from profile_analyze.model.joining.iterations import SampleUnit
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from profile_analyze.model.columns import Column, RatioOfSums
+    from profile_analyze.columns.column import Column, RatioOfSums
 
 T = TypeVar("T")
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from profile_analyze.columns.aggregates import DEFAULT_AGGREGATE
+from profile_analyze.columns.catalog import check_columns, find_column
+from profile_analyze.columns.column import AGGREGATED
+from profile_analyze.columns.parameter_columns import PARAMETER
+from profile_analyze.columns.wording import heading, value_text
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.columns import AGGREGATED
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.terms import ABSENT
 from profile_analyze.model.visible import visible
-from profile_analyze.model.wording import heading, value_text
-from profile_analyze.query.aggregates import DEFAULT_AGGREGATE
-from profile_analyze.query.catalog import check_columns, find_column
-from profile_analyze.query.parameter_columns import PARAMETER
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.columns import Column
+    from profile_analyze.columns.column import Column
+    from profile_analyze.columns.wording import Style
     from profile_analyze.model.notes import Note
-    from profile_analyze.model.wording import Style
     from profile_analyze.query.question import Query
     from profile_analyze.query.shown_rows import ShownRows
 

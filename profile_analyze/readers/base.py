@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.errors import InputError
+    from profile_analyze.model.joining.runs import RunJoiner
     from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
-    from profile_analyze.model.runs import RunJoiner
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
     Paths: TypeAlias = Sequence[str | PathLike[str]]
     # Files are read in steps. A step has the number of its files, and the errors of the files that

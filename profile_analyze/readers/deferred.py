@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 
 class DeferredReader:

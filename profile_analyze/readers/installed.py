@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.base import Reader
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 GROUP: Final = "profile_analyze.readers"
 

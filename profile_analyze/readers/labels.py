@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import InputError, QueryError
 from profile_analyze.model.terms import LABEL_NAME
-from profile_analyze.readers.content import MAX_SIZE, display_name
-from profile_analyze.readers.paths import absolute_path
-from profile_analyze.readers.source import Source
-from profile_analyze.readers.suffixes import is_label_table
-from profile_analyze.readers.urls import is_http, is_url
+from profile_analyze.readers.input.content import MAX_SIZE, display_name
+from profile_analyze.readers.input.paths import absolute_path
+from profile_analyze.readers.input.source import Source
+from profile_analyze.readers.input.suffixes import is_label_table
+from profile_analyze.readers.input.urls import is_http, is_url
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import MalformedProfileError, QueryError
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.base import BatchReader
-from profile_analyze.readers.content import MAX_SIZE
 from profile_analyze.readers.deferred import DeferredReader
+from profile_analyze.readers.input.content import MAX_SIZE
+from profile_analyze.readers.input.source import Cache, Source
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.recognition import first_reader, reader_among
-from profile_analyze.readers.source import Cache, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

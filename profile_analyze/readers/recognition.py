@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.readers.source import HEAD_SIZE
+from profile_analyze.readers.input.source import HEAD_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from profile_analyze.readers.base import Reader
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 ASCEND: Final = (
     "a profile of an Ascend NPU (torch_npu), which is not supported; open it in MindStudio Insight"

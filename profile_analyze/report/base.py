@@ -7,22 +7,22 @@ from math import inf
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from profile_analyze.model.visible import escaped_lines
-from profile_analyze.report.colors import SEQUENCES
-from profile_analyze.report.facts import sections_of
+from profile_analyze.report.facts.facts import sections_of
+from profile_analyze.report.layout.colors import SEQUENCES
+from profile_analyze.report.layout.times import AUTO
 from profile_analyze.report.sections import Facts, Section, TableSection, Verdicts
-from profile_analyze.report.times import AUTO
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from profile_analyze.model.comparison import Comparison
+    from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.model.notes import Note, NoteChoice
     from profile_analyze.model.profile import Profile
-    from profile_analyze.query.gate import FailVerdict
     from profile_analyze.query.question import Query
-    from profile_analyze.query.summary import Summary
     from profile_analyze.query.table import Table
-    from profile_analyze.report.times import TimeUnit
+    from profile_analyze.report.layout.times import TimeUnit
+    from profile_analyze.views.summary import Summary
 
 
 _CHUNK_LENGTH: Final = 1 << 20

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from profile_analyze.query.gate import FailVerdict
-    from profile_analyze.query.inspection_listings import Listing
+    from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.query.relation import Relation
     from profile_analyze.query.table import Table
-    from profile_analyze.report.times import Times
+    from profile_analyze.report.layout.times import Times
+    from profile_analyze.views.inspection_listings import Listing
 
 ALL_COLUMNS: Final = ("all",)
 """Stands for all columns of a table. Formats for people leave out columns without any value."""

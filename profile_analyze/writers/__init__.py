@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from profile_analyze.model.notes import Note
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.onnx.safety.external_data import ModelFolder
-    from profile_analyze.readers.source import Source
 
 
 class WrittenModel(NamedTuple):

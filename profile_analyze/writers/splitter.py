@@ -13,9 +13,9 @@ from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.loading import read_with_proto
 from profile_analyze.readers.onnx.parsing import files_of_external_data
 from profile_analyze.readers.onnx.safety.external_data import ModelFolder
-from profile_analyze.readers.onnx.tile_columns import layer_of
 from profile_analyze.readers.onnx.types import bodies_of, tensor_type
 from profile_analyze.readers.onnx.unique_names import UniqueNames
+from profile_analyze.readers.onnx.work.tile_columns import layer_of
 from profile_analyze.units import counted
 from profile_analyze.work.tensor import all_known
 from profile_analyze.work.tiling import fits, tiling_of
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, NodeProto
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.model_inputs import Tile
     from profile_analyze.readers.onnx.graph import Graph, Node, OnnxModel
     from profile_analyze.readers.onnx.parsing import Parsed
-    from profile_analyze.readers.source import Source
     from profile_analyze.work.tensor import Dims
     from profile_analyze.work.tiling import Product
 

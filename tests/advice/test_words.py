@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import profile_analyze as pa
 from profile_analyze.advice import words
 from profile_analyze.advice.words import meant_column
-from profile_analyze.query.catalog import CATALOG, find_column
+from profile_analyze.columns.catalog import CATALOG, find_column
 from tests.conftest import PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")

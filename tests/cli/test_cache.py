@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.cli.cache_folder import user_cache_folder
+from profile_analyze.cli.inputs.cache_folder import user_cache_folder
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 
 import profile_analyze
 from profile_analyze.cli.main import main
-from profile_analyze.cli.parser import parse, parser
+from profile_analyze.cli.options.parser import parse, parser
 from profile_analyze.readers.loading import READERS, default_output_format
 from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import PROFILES, run_command
@@ -403,7 +403,7 @@ def test_profile_formats_without_a_default_are_shown_as_plain() -> None:
 
 def test_columns_of_every_default_format_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """The columns to load are chosen before the profile's output format is known."""
-    from profile_analyze.report.plain import PlainRenderer
+    from profile_analyze.report.formats.plain import PlainRenderer
 
     monkeypatch.setattr(PlainRenderer, "columns", lambda *_, **__: ("name", "parameters", "share"))
 

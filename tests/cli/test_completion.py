@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.analysis.devices import DEVICES, Device
-from profile_analyze.analysis.peaks import parse_peaks
-from profile_analyze.cli.options import OPTION_OF
-from profile_analyze.cli.parser import parser
-from profile_analyze.query.aggregates import AGGREGATES
-from profile_analyze.query.catalog import CATALOG, group_keys
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
+from profile_analyze.cli.options.parser import parser
+from profile_analyze.cli.options.table import OPTION_OF
+from profile_analyze.columns.aggregates import AGGREGATES
+from profile_analyze.columns.catalog import CATALOG, group_keys
+from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
+from profile_analyze.roofline.devices import DEVICES, Device
+from profile_analyze.roofline.peaks import parse_peaks
 from tests.cli.shells import Pressed, Shell
 from tests.conftest import run_command
 

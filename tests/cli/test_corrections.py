@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from profile_analyze.model.columns import RowKind
+from profile_analyze.columns.catalog import listed, orderable_names
+from profile_analyze.columns.column import RowKind
 from profile_analyze.model.terms import SPLIT_KEYS
-from profile_analyze.query.catalog import listed, orderable_names
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.cli.default_options import VARIABLE
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
+from profile_analyze.cli.options.default_options import VARIABLE
+from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:

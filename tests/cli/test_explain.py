@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.columns import FORMULA, SAME
+from profile_analyze.columns.catalog import CATALOG, find_column
+from profile_analyze.columns.column import FORMULA, SAME
+from profile_analyze.columns.formula_words import Formula
 from profile_analyze.model.executions import Run
 from profile_analyze.model.terms import ABSENT
-from profile_analyze.query.catalog import CATALOG, find_column
-from profile_analyze.query.figures import FIGURES
-from profile_analyze.query.formula_words import Formula
-from profile_analyze.query.worked import worked_through
-from profile_analyze.report.times import time_text
+from profile_analyze.report.layout.times import time_text
+from profile_analyze.views.figures import FIGURES
+from profile_analyze.views.worked import worked_through
 from tests import in_memory
 from tests.conftest import FIXTURES, IS_FULL, run_command, some_of
 from tests.recorded_calls import answer, in_fixtures, record, recorded
@@ -280,7 +280,7 @@ def test_a_word_that_also_stands_for_a_column_gets_the_column(word: str, column:
 
 def test_lines_fit_the_width_of_the_terminal() -> None:
     table = pa.run(pa.Query(), profile_of([Operator("a", "A", 100, work=(10**6, 10))]))
-    from profile_analyze.report.explanation import ExplanationRenderer
+    from profile_analyze.report.formats.explanation import ExplanationRenderer
 
     pieces = ExplanationRenderer("flops").pieces(pa.Report.of(None, [table]), pa.Display(width=60))
     lines = b"".join(pieces).decode().splitlines()

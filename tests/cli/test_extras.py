@@ -7,7 +7,7 @@ import re
 import pytest
 
 from profile_analyze import __version__
-from profile_analyze.cli.extras import EXTRAS
+from profile_analyze.cli.options.extras import EXTRAS
 from tests.conftest import ROOT, run_command
 
 
@@ -25,7 +25,7 @@ def test_the_version_names_the_extras(
     monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], extras: str
 ) -> None:
     found = {module: object() for extra in installed for module in EXTRAS[extra]}
-    monkeypatch.setattr("profile_analyze.cli.extras.find_spec", found.get)
+    monkeypatch.setattr("profile_analyze.cli.options.extras.find_spec", found.get)
     outcome = run_command("--version")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == f"profile_analyze {__version__} ({extras})\n"
@@ -34,7 +34,7 @@ def test_the_version_names_the_extras(
 def test_an_extra_that_lacks_a_package_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     for missing in ("dask", "distributed", "fsspec", "pyarrow"):
         found = {module for modules in EXTRAS.values() for module in modules} - {missing}
-        monkeypatch.setattr("profile_analyze.cli.extras.find_spec", found.__contains__)
+        monkeypatch.setattr("profile_analyze.cli.options.extras.find_spec", found.__contains__)
         out = run_command("--version").out
         assert out.endswith(" (extras: onnx, plot, zstd; not installed: fleet, sql)\n")
 

@@ -19,9 +19,9 @@ import wcwidth
 
 import profile_analyze as pa
 from profile_analyze.model.visible import visible
-from profile_analyze.report.output_formats import OPERATORS
-from profile_analyze.report.text_layout import wrapped
-from profile_analyze.report.wiki import escaped
+from profile_analyze.report.formats.output_formats import OPERATORS
+from profile_analyze.report.formats.wiki import escaped
+from profile_analyze.report.layout.text_layout import wrapped
 from tests.conftest import FORMATS_FOR_PEOPLE, IS_FULL, TABLE_FORMATS, run_command, some_of
 
 if TYPE_CHECKING:

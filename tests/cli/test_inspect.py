@@ -11,9 +11,9 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.query.inspection import inspect
-from profile_analyze.report.inspection import inspection_report
-from profile_analyze.report.text_layout import text_width
+from profile_analyze.report.layout.text_layout import text_width
+from profile_analyze.report.pages.inspection import inspection_report
+from profile_analyze.views.inspection import inspect
 from tests.conftest import FIXTURES, FORMATS_FOR_PEOPLE, PROFILES, run_command, without_version
 from tests.in_memory import STREAM, THREAD, averages, nested, profile_of, static
 from tests.report.json_schema import check_report

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.cli.labels import LabelOptions
-from profile_analyze.cli.parser import parser
+from profile_analyze.cli.inputs.labels import LabelOptions
+from profile_analyze.cli.options.parser import parser
 from tests.conftest import run_command
 from tests.small import Operator, written
 

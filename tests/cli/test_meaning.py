@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.megengine import MegEngineReader
-from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 from tests.small import Operator, document
 

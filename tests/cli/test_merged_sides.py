@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from profile_analyze.cli.sources import notes_on_merged_sides
+from profile_analyze.cli.inputs.sources import notes_on_merged_sides
 from tests.conftest import FIXTURES, run_command
 
 

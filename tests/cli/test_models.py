@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from profile_analyze import Query, compare, load, parse_peaks, run
-from profile_analyze.model.model_columns import TILE_NAMES
-from profile_analyze.query.catalog import CATALOG
-from profile_analyze.query.summary import summarise
+from profile_analyze.columns.catalog import CATALOG
+from profile_analyze.columns.model_columns import TILE_NAMES
+from profile_analyze.views.summary import summarise
 from tests.conftest import ROOT, run_command
 from tests.readers.onnx.models import model, write_model
 

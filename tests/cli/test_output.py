@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.cli import output
+from profile_analyze.cli.output import standard as output
 from profile_analyze.errors import OutputError
-from profile_analyze.report.output_formats import OUTPUT_FORMATS, find_renderer
+from profile_analyze.report.formats.output_formats import OUTPUT_FORMATS, find_renderer
 from tests.conftest import PROFILES, Outcome, run_command
 from tests.pseudo_terminal import run_command_on_terminal
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from profile_analyze.cli.parser import parser
+from profile_analyze.cli.options.parser import parser
 from tests.conftest import PROFILES, run_command, some_of
 
 TINY = str(PROFILES / "tiny.json")
@@ -233,8 +233,10 @@ SLOW = "(a|aa|b)+$"
 def test_slow_patterns_stop_in_every_option(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profile_analyze.query.patterns.TIME_LIMIT_S", 0.05)
-    monkeypatch.setattr("profile_analyze.query.patterns.matches.__kwdefaults__", {"limit_s": 0.05})
+    monkeypatch.setattr("profile_analyze.columns.patterns.TIME_LIMIT_S", 0.05)
+    monkeypatch.setattr(
+        "profile_analyze.columns.patterns.matches.__kwdefaults__", {"limit_s": 0.05}
+    )
     profile = tmp_path / "run.json"
     document = json.loads(Path(TINY).read_bytes())
     for operator in document["graph_exec"]["operator"].values():

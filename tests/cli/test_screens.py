@@ -12,9 +12,9 @@ from typing import Final
 
 import pytest
 
-from profile_analyze.cli import progress
-from profile_analyze.report.colors import without_colors
-from profile_analyze.report.text_layout import text_width
+from profile_analyze.cli.output import progress
+from profile_analyze.report.layout.colors import without_colors
+from profile_analyze.report.layout.text_layout import text_width
 from tests.conftest import IS_FULL, ROOT
 from tests.pseudo_terminal import run_command_on_terminal
 

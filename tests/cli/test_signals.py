@@ -28,14 +28,14 @@ def stop():
     for _ in range(6000): time.sleep(0.01)
 """
 WHILE_WRITING = """
-from profile_analyze.cli import output
+from profile_analyze.cli.output import standard as output
 write = output.NewFiles._stage
 def stopping(files, file, pieces):
     write(files, file, (stop() for _ in range(1)))
 output.NewFiles._stage = stopping
 """
 WHILE_DRAWING = """
-import profile_analyze.report.charts as charts
+import profile_analyze.report.pictures.charts as charts
 charts.picture = lambda *_: stop()
 """
 RUN = """
@@ -76,7 +76,7 @@ def test_a_signal_leaves_no_temporary_file(
 
 def test_a_signal_while_files_get_their_names_leaves_whole_files(tmp_path: Path) -> None:
     place = """
-from profile_analyze.cli import output
+from profile_analyze.cli.output import standard as output
 publish = output.NewFiles._publish
 def stopping(files, staged, created):
     os.kill(os.getpid(), signal.Signals[name])

@@ -9,8 +9,8 @@ from unittest import mock
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report.colors import bar, without_colors
-from profile_analyze.report.text_layout import shortened, text_width
+from profile_analyze.report.layout.colors import bar, without_colors
+from profile_analyze.report.layout.text_layout import shortened, text_width
 from tests.conftest import FIXTURES, PROFILES, run_command
 
 RESNET = str(PROFILES / "resnet18.json")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.cli.terminal import terminal_size, terminal_width, wants_color
+from profile_analyze.cli.output.terminal import terminal_size, terminal_width, wants_color
 from tests.pseudo_terminal import set_size
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.cli.output import NewFiles
+from profile_analyze.cli.output.standard import NewFiles
 from profile_analyze.errors import OutputError
 from tests.conftest import PROFILES, Outcome, run_command, some_of
 

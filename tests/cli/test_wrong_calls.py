@@ -14,8 +14,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.advice import words
-from profile_analyze.cli.options import OPTION_GROUPS, OPTIONS
-from profile_analyze.query.catalog import CATALOG, find_column
+from profile_analyze.cli.options.table import OPTION_GROUPS, OPTIONS
+from profile_analyze.columns.catalog import CATALOG, find_column
 from tests.conftest import PROFILES, run_command, some_of
 from tests.recorded_calls import answer, record, recorded
 from tests.small import Operator, profile_of
@@ -23,7 +23,7 @@ from tests.small import Operator, profile_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from profile_analyze.cli.option_types import Option
+    from profile_analyze.cli.options.types import Option
 
 FILE = "profiles/resnet18.json"
 NOTES = f"{FILE} --print-only device --format csv --columns type,time -t 1"

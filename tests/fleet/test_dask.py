@@ -24,9 +24,9 @@ from hypothesis import strategies as st
 import profile_analyze as pa
 from profile_analyze.fleet import dask_engine, dask_pool
 from profile_analyze.fleet.dask_pool import DaskPool
-from profile_analyze.model.runs import RunJoiner
-from profile_analyze.readers.pool import parts_of
-from profile_analyze.readers.source import Source
+from profile_analyze.model.joining.runs import RunJoiner
+from profile_analyze.readers.input.pool import parts_of
+from profile_analyze.readers.input.source import Source
 from tests.conftest import Outcome, examples, run_command
 from tests.readers.same_profiles import difference
 from tests.small import Operator, written
@@ -218,7 +218,7 @@ def pids_of(client: Client) -> list[int]:
 def test_a_killed_worker_does_not_change_the_answer(
     folder: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.FILES_PER_PART", 1)
     files = sorted(folder.iterdir())
     left = pids_of(client)
 
@@ -294,7 +294,7 @@ def test_few_parts_are_submitted_at_a_time(
     folder: Path, threads: dict[int, Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The results of later parts take memory until earlier parts are merged."""
-    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.FILES_PER_PART", 1)
     asked: list[int] = []
 
     def counted(paths: Sequence[str], times: int) -> Iterator[Paths]:

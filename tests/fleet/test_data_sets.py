@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet as pq
 
 import profile_analyze as pa
+from profile_analyze.columns.catalog import all_optional_columns
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.loading import load_with_data_sets
 from profile_analyze.fleet.parts import partial_of, parts_of
@@ -22,8 +23,7 @@ from profile_analyze.fleet.profile_tables import origins_of, origins_table
 from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
 from profile_analyze.model.profile import Origin
 from profile_analyze.model.recorded import RecordedFact
-from profile_analyze.query.catalog import all_optional_columns
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.input.content import MAX_SIZE
 from tests.conftest import FIXTURES, PROFILES, ROOT, examples, run_command, some_of
 from tests.readers.megengine_timeline.events import document as timeline
 from tests.readers.megengine_timeline.events import op

@@ -16,7 +16,7 @@ from pyarrow import parquet as pq
 
 import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.input.content import MAX_SIZE
 from tests.conftest import FIXTURES, ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
 from tests.remote_files import in_memory

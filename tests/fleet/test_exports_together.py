@@ -20,7 +20,7 @@ from profile_analyze.errors import InputError, MalformedProfileError, OutputErro
 from profile_analyze.fleet import locking, new_parts
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import partial_of, parts_of
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.input.content import MAX_SIZE
 from tests.conftest import ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
 
@@ -149,7 +149,7 @@ SLOW = (
     "import sys, time\n"
     "from profile_analyze.cli.process import run_process\n"
     "from profile_analyze.fleet.exporting import export\n"
-    "from profile_analyze.readers.content import MAX_SIZE\n"
+    "from profile_analyze.readers.input.content import MAX_SIZE\n"
     "def wait(read):\n"
     "    if read == 2:\n"
     "        print('waits', flush=True)\n"

@@ -9,7 +9,7 @@ import pytest
 
 from profile_analyze.fleet.frames import without_frames
 from profile_analyze.model.executions import Track
-from profile_analyze.model.runs import IDENTITY_COLUMNS, RunJoiner
+from profile_analyze.model.joining.runs import IDENTITY_COLUMNS, RunJoiner
 from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.loading import load
 from tests.conftest import run_command

@@ -15,7 +15,7 @@ from profile_analyze.errors import InputError, MalformedProfileError, OutputErro
 from profile_analyze.fleet import parts
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import partial_of, parts_of
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.input.content import MAX_SIZE
 from tests.fleet.test_data_sets import exported, small
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pyarrow import parquet as pq
 import profile_analyze as pa
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import parts_of
-from profile_analyze.readers.content import MAX_SIZE
+from profile_analyze.readers.input.content import MAX_SIZE
 from tests.conftest import FIXTURES, run_command
 from tests.fleet.test_data_sets import small, write
 from tests.small import Operator, document

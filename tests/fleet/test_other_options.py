@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from profile_analyze.cli.options import OPTIONS
+from profile_analyze.cli.options.table import OPTIONS
 from tests.conftest import PROFILES, run_command
 
 TINY = str(PROFILES / "tiny.json")

@@ -11,14 +11,14 @@ import pytest
 from pyarrow import parquet as pq
 
 import profile_analyze as pa
+from profile_analyze.columns.catalog import CATALOG, all_optional_columns
+from profile_analyze.columns.wording import machine_name, unit_of_machine_name
 from profile_analyze.fleet.sql import answer_sql, sql_help
 from profile_analyze.fleet.sql_tables import COLUMNS, DECLARED
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.levels import at_level
-from profile_analyze.model.splitting import split
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.terms import RUN_KEYS
-from profile_analyze.model.wording import machine_name, unit_of_machine_name
-from profile_analyze.query.catalog import CATALOG, all_optional_columns
 from profile_analyze.query.rows import OperatorRows
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.fleet.test_data_sets import GROUPS, exported, write

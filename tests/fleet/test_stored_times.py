@@ -20,7 +20,7 @@ from profile_analyze.fleet.times_table import times_of
 from profile_analyze.model.deferred_executions import DeferredExecutions
 from profile_analyze.model.executions import Run
 from profile_analyze.model.stored_times import CALLS, RESULTS
-from profile_analyze.readers.many import load_runs
+from profile_analyze.readers.input.many import load_runs
 from tests.conftest import FIXTURES, run_command
 from tests.fleet.test_data_sets import exported, small, write
 from tests.fleet.test_export_command import replaced, with_row_number_99

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import profile_analyze as pa
-from profile_analyze.model.before_model import MAIN_NODE, before_model
+from profile_analyze.model.graph.before_model import MAIN_NODE, before_model
 from profile_analyze.model.terms import SHAPES
 from tests.in_memory import profile_of
 from tests.model.test_with_model import CHAIN, IMAGE, Node, model_of, run_of

@@ -7,7 +7,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.constants import UNKNOWN_SIZE, memory_without_constants
-from profile_analyze.report.output_formats import OPERATORS, find_renderer
+from profile_analyze.report.formats.output_formats import OPERATORS, find_renderer
 from tests.conftest import FIXTURES, PROFILES, TABLE_FORMATS, run_command
 
 NAN = float("nan")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.notes import Importance
 from tests.conftest import PROFILES, run_command
 from tests.model.test_with_model import CHAIN, model_of, run_of

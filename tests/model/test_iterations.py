@@ -11,14 +11,14 @@ import pytest
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
-from profile_analyze.model.iterations import (
+from profile_analyze.model.joining.iterations import (
     by_unit,
     runs_by_process,
     unit_names,
     units_in,
     without_first_runs,
 )
-from profile_analyze.model.runs import join_runs
+from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
 from tests.in_memory import four_steps, profile_of
 

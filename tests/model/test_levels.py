@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run, Track
-from profile_analyze.model.levels import at_level, common_level, levels_of
+from profile_analyze.model.levels.levels import at_level, common_level, levels_of
 from profile_analyze.model.notes import Importance
-from profile_analyze.query.summary import summarise
+from profile_analyze.views.summary import summarise
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, nested, profile_of, static
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from profile_analyze import large_arrays
 from profile_analyze.model import measuring
 from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import amounts, total_by_track
-from profile_analyze.model.runs import join_runs
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, profile_of, static
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.cli.answer import printed_notes
+from profile_analyze.model.joining.run_notes import collected_notes
 from profile_analyze.model.notes import (
     Importance,
     Note,
@@ -21,7 +22,6 @@ from profile_analyze.model.notes import (
     operators_and_share,
     unknown_work,
 )
-from profile_analyze.model.run_notes import collected_notes
 from tests.conftest import PROFILES, run_command
 
 EMPTY = Note("nothing matches", Importance.ANSWER)

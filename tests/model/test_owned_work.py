@@ -8,15 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_analyze.analysis.peaks import parse_peaks
+from profile_analyze.columns.formulas import work_in_runs
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.column_formulas import work_in_runs
 from profile_analyze.model.executions import Run
-from profile_analyze.model.levels import at_level
-from profile_analyze.model.owned_work import leaves_work_inside
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.owned_work import leaves_work_inside
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
-from profile_analyze.query.summary import summarise
+from profile_analyze.roofline.peaks import parse_peaks
+from profile_analyze.views.summary import summarise
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.padded_channels import CHANNEL_BLOCKS, BlockedShapes
+from profile_analyze.model.graph.padded_channels import CHANNEL_BLOCKS, BlockedShapes
+from tests.comparison.comparisons import us
 from tests.conftest import PROFILES
 from tests.in_memory import CPU, profile_of
-from tests.model.comparisons import us
 
 if TYPE_CHECKING:
     from profile_analyze.model.operators import Shape

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.executions import Run
-from profile_analyze.model.ranks import (
+from profile_analyze.model.joining.ranks import (
     as_one_job,
     notes_on_incomplete_runs,
     rank_spread,
     times_of_ranks,
 )
-from profile_analyze.model.splitting import split
-from profile_analyze.model.windows import only_steps
+from profile_analyze.model.levels.splitting import split
+from profile_analyze.model.levels.windows import only_steps
 from tests.in_memory import STREAM, profile_of
 
 if TYPE_CHECKING:

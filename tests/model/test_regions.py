@@ -9,10 +9,10 @@ import pytest
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.joining.runs import join_runs
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.regions import note_on_outside, regions_of, with_step_region
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.regions import note_on_outside, regions_of, with_step_region
-from profile_analyze.model.runs import join_runs
 from tests.in_memory import STREAM, THREAD, bare, nested, profile_of
 
 if TYPE_CHECKING:

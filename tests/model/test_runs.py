@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from profile_analyze.model.joining.runs import RunJoiner, join_runs
+from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.runs import RunJoiner, join_runs
-from profile_analyze.model.splitting import split
 from profile_analyze.model.stale_work import STALE_WORK, has_stale_work
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model import run_copies
-from profile_analyze.model.run_copies import SharedRuns, digests_of
+from profile_analyze.model.joining import run_copies
+from profile_analyze.model.joining.run_copies import SharedRuns, digests_of
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, profile_of
 

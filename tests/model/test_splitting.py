@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from profile_analyze.model.comparison import compare
+from profile_analyze.comparison.comparison import compare
 from profile_analyze.model.executions import Run, Track
-from profile_analyze.model.levels import at_level
-from profile_analyze.model.runs import join_runs
-from profile_analyze.model.splitting import joined_values, split
+from profile_analyze.model.joining.runs import join_runs
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.splitting import joined_values, split
 from profile_analyze.model.terms import SPLIT_KEYS
 from tests.in_memory import THREAD, four_steps, nested, profile_of
 

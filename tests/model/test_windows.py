@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.joining.runs import join_runs
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.windows import numbers_text, only_steps, within_times
 from profile_analyze.model.notes import Importance
-from profile_analyze.model.runs import join_runs
-from profile_analyze.model.windows import numbers_text, only_steps, within_times
-from profile_analyze.query.summary import summarise
+from profile_analyze.views.summary import summarise
 from tests.conftest import examples
 from tests.in_memory import CPU, STREAM, THREAD, averages, bare, four_steps, nested, profile_of
 

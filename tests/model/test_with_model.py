@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.model_matching import _Matching
+from profile_analyze.model.graph.matching import _Matching
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.tables import Tensors, Uses
 from profile_analyze.model.terms import ACTIVATION, DERIVED, INPUT, WEIGHT

@@ -7,12 +7,12 @@ import json
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.columns import RowKind
+from profile_analyze.columns.column import RowKind
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.query.conditions import Condition
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.megengine import MegEngineReader
-from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES
 from tests.in_memory import profile_of as in_memory
 from tests.small import Operator, profile_of

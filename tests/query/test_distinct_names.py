@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.query.distinct_names import details_of, variants_of
-from profile_analyze.report.bar_chart import draw_times
-from profile_analyze.report.chart_texts import names_with_details
-from profile_analyze.report.charts import draw_roofline
+from profile_analyze.report.pictures.bar_chart import draw_times
+from profile_analyze.report.pictures.chart_texts import names_with_details
+from profile_analyze.report.pictures.charts import draw_roofline
 from profile_analyze.report.sections import Chart
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis.drift import shared_change, without_drift
+from profile_analyze.comparison.drift import shared_change, without_drift
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note
 from tests import in_memory

@@ -9,7 +9,7 @@ import pytest
 
 from profile_analyze import large_arrays
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.runs import join_runs
+from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.query.grouping import Grouping
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.query.catalog import find_column
-from profile_analyze.query.worked import worked_through
-from profile_analyze.report.output_formats import OPERATORS, find_renderer
-from profile_analyze.report.times import time_text
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.report.formats.output_formats import OPERATORS, find_renderer
+from profile_analyze.report.layout.times import time_text
+from profile_analyze.views.worked import worked_through
 from tests.conftest import FORMATS_FOR_PEOPLE, PROFILES, run_command
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 

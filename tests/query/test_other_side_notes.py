@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.query.other_side_notes import other_side_notes
+from profile_analyze.query.notes.other_side import other_side_notes
 from tests.conftest import run_command
 from tests.in_memory import STREAM, THREAD, profile_of
 from tests.readers.pytorch.test_launches import GPU

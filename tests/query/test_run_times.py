@@ -12,9 +12,9 @@ from profile_analyze.model.executions import Run, Track
 from profile_analyze.model.notes import Importance, by_importance
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
-from profile_analyze.query.summary import Summary, summarise
 from profile_analyze.report.base import Report
-from profile_analyze.report.output_formats import render
+from profile_analyze.report.formats.output_formats import render
+from profile_analyze.views.summary import Summary, summarise
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:

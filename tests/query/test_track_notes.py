@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from profile_analyze.model.executions import Run
-from profile_analyze.query.summary import summarise
+from profile_analyze.views.summary import summarise
 from tests.in_memory import CPU, profile_of
 
 if TYPE_CHECKING:

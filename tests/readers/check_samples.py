@@ -19,7 +19,7 @@ import numpy as np
 from tabulate import tabulate
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from tests.readers.megengine_timeline import independent as megengine_timeline
 from tests.readers.migraphx import independent as migraphx
 from tests.readers.onnxruntime import independent as onnxruntime

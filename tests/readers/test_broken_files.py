@@ -14,7 +14,7 @@ import zstandard
 import profile_analyze as pa
 from profile_analyze.readers.loading import READERS
 from profile_analyze.readers.unsupported import UNSUPPORTED
-from profile_analyze.report.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
+from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, find_renderer
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import TINY, document_with, failure, write_bytes
 

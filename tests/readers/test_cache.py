@@ -15,7 +15,7 @@ from hypothesis import given
 
 import profile_analyze as pa
 from profile_analyze.readers import loading
-from profile_analyze.readers.source import Cache
+from profile_analyze.readers.input.source import Cache
 from tests.conftest import FIXTURES, PROFILES, examples
 from tests.readers.same_profiles import difference
 from tests.readers.test_installed import documented_reader, install
@@ -246,7 +246,7 @@ def test_files_that_another_process_is_writing_are_not_removed(load: Loader) -> 
 def test_processes_that_cache_a_profile_at_once_give_the_same_answer(tmp_path: Path) -> None:
     code = (
         "import sys, profile_analyze as pa\n"
-        "from profile_analyze.readers.source import Cache\n"
+        "from profile_analyze.readers.input.source import Cache\n"
         "profile = pa.load(sys.argv[1], cache=Cache(sys.argv[2], smallest=1))\n"
         "print(pa.render(pa.run(pa.Query(top=9), profile), 'json'), *profile.notes)"
     )

@@ -12,8 +12,8 @@ import pytest
 import zstandard
 
 import profile_analyze as pa
-from profile_analyze.readers.content import is_compressed
-from profile_analyze.readers.source import Source
+from profile_analyze.readers.input.content import is_compressed
+from profile_analyze.readers.input.source import Source
 from tests.conftest import PROFILES, run_command
 from tests.readers.tiny_file import TINY, failure, write_bytes
 

@@ -18,8 +18,8 @@ from tests.readers.same_profiles import difference
     [
         ("onnxruntime/quirks-1.31.json", "onnxruntime.operators.work_of_node"),
         ("onnxruntime/squeezenet-1.31.json.gz", "onnxruntime.operators.tensors_of"),
-        ("pytorch/gpu.json", "pytorch.work.arguments_of"),
-        ("pytorch/cnn-shapes.json.gz", "pytorch.work.arguments_of"),
+        ("pytorch/gpu.json", "pytorch.work.operators.arguments_of"),
+        ("pytorch/cnn-shapes.json.gz", "pytorch.work.operators.arguments_of"),
         ("migraphx/current.txt", "migraphx.instruction._with_parts"),
         ("tensorrt/net.graph.json", "tensorrt.tensors._DTYPE"),
     ],

@@ -16,7 +16,7 @@ from msgspec import msgpack
 
 import profile_analyze as pa
 from profile_analyze.readers.cache.files import cache_files, remove
-from profile_analyze.readers.source import Cache
+from profile_analyze.readers.input.source import Cache
 from tests.readers.same_profiles import difference
 from tests.readers.test_cache import FILES, Loader
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis.drift import drift_factors, without_drift
+from profile_analyze.comparison.drift import drift_factors, without_drift
 from tests import in_memory
 from tests.conftest import some_of
 from tests.readers.timed_runs import near, runs, us

@@ -15,9 +15,9 @@ from fuzz.campaign import check_call
 from fuzz.cases import Case
 from fuzz.recorded import recorded_file, with_large_numbers
 from fuzz.running import run_case
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
-from profile_analyze.report.programs import to_json
+from profile_analyze.report.formats.programs import to_json
 from tests.conftest import FIXTURES, run_command
 
 if TYPE_CHECKING:

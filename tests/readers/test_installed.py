@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.readers.source import HEAD_SIZE
+from profile_analyze.readers.input.source import HEAD_SIZE
 from tests.conftest import Outcome, run_command
 
 if TYPE_CHECKING:

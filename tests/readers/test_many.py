@@ -14,9 +14,9 @@ from unittest.mock import Mock
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers import many, pool
+from profile_analyze.readers.input import many, pool
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.recognition import first_reader
-from profile_analyze.readers.source import Source
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.small import (
     Operator,
@@ -196,7 +196,7 @@ def test_the_command_uses_all_cores_unless_an_input_is_standard_input(
         return original(paths, **options)
 
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 2, 3}, raising=False)
-    monkeypatch.setattr("profile_analyze.cli.several_files.load_runs", load_runs)
+    monkeypatch.setattr("profile_analyze.cli.inputs.several_files.load_runs", load_runs)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     data = Path(files[0]).read_bytes()
     for names in (files, [*files[:1], "-"]):
@@ -209,8 +209,8 @@ def test_the_command_uses_all_cores_unless_an_input_is_standard_input(
 def test_several_processes_give_the_same_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 3)
+    monkeypatch.setattr("profile_analyze.readers.input.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.FILES_PER_PART", 3)
     files = []
     for index in range(8):
         more = [Operator("add", "Add", 2)] if index in (4, 7) else []
@@ -254,9 +254,9 @@ def _run_out_of_memory(_paths: object, _read_files: object) -> None:
 def test_a_process_that_dies_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fail: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.pool.read_part", fail)
+    monkeypatch.setattr("profile_analyze.readers.input.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.read_part", fail)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError) as caught:
         pa.load_runs(files, processes=2)
@@ -275,9 +275,9 @@ def test_a_process_that_dies_while_it_sends_a_result_is_an_error(
         os.write(sender.fileno(), length + b"less than announced")
         os._exit(1)
 
-    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.pool._send_results", send_half)
+    monkeypatch.setattr("profile_analyze.readers.input.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.input.pool._send_results", send_half)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     with pytest.raises(pa.InputError, match="died: out of memory"):
         pa.load_runs(files, processes=2)
@@ -293,9 +293,9 @@ def test_an_error_does_not_wait_for_other_processes(
         return original(paths, read_files)
 
     original = pool.read_part
-    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
-    monkeypatch.setattr("profile_analyze.readers.pool.FILES_PER_PART", 1)
-    monkeypatch.setattr("profile_analyze.readers.pool.read_part", read_part)
+    monkeypatch.setattr("profile_analyze.readers.input.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.FILES_PER_PART", 1)
+    monkeypatch.setattr("profile_analyze.readers.input.pool.read_part", read_part)
     files = [
         str(tmp_path / "missing.json"),
         written(tmp_path / "slow.json", [Operator("conv", "Conv", 1)]),
@@ -310,7 +310,7 @@ def test_an_error_does_not_wait_for_other_processes(
 def test_a_process_that_must_not_start_others_reads_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.input.many._MANY_FILES", 2)
     files = [written(tmp_path / f"{n}.json", [Operator("conv", "Conv", n)]) for n in (1, 2)]
     daemon = ForkProcess(
         target=lambda: os._exit(len(pa.load_runs(files, processes=2).runs)), daemon=True
@@ -324,7 +324,7 @@ def test_a_process_that_must_not_start_others_reads_alone(
 def test_this_process_reads_if_the_number_of_processes_is_not_positive(
     monkeypatch: pytest.MonkeyPatch, processes: int
 ) -> None:
-    monkeypatch.setattr("profile_analyze.readers.many._MANY_FILES", 2)
+    monkeypatch.setattr("profile_analyze.readers.input.many._MANY_FILES", 2)
     assert len(pa.load_runs([TINY, TINY], processes=processes).runs) == 2
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import HEAD_SIZE, Source
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.megengine.terms import track_of
-from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests import oracle
 from tests.conftest import PROFILE_NAMES, PROFILES, run_command
 from tests.readers.tiny_file import TINY, document_with, write_bytes

@@ -14,8 +14,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.readers.base import BatchReader, Reader
+from profile_analyze.readers.input.source import HEAD_SIZE, Source
 from profile_analyze.readers.loading import READERS, read_profile
-from profile_analyze.readers.source import HEAD_SIZE, Source
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import profile_of
 from tests.readers.test_broken_files import SUPPORTED

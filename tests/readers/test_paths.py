@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers.paths import inputs_in, without_repeats
+from profile_analyze.readers.input.paths import inputs_in, without_repeats
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.readers.tiny_file import write_bytes
 from tests.small import Operator, written

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.cli.progress import Progress, status_line
-from profile_analyze.readers import content
+from profile_analyze.cli.output.progress import Progress, status_line
+from profile_analyze.readers.input import content
 from tests.conftest import PROFILES
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def terminal_of_messages(monkeypatch: pytest.MonkeyPatch, columns: int = 80) -> 
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, *seconds: float) -> None:
     clock: Iterator[float] = iter(seconds)
-    monkeypatch.setattr("profile_analyze.cli.progress.monotonic", lambda: next(clock))
+    monkeypatch.setattr("profile_analyze.cli.output.progress.monotonic", lambda: next(clock))
 
 
 def test_files_are_counted_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_load_reports_the_bytes_that_it_has_read(
     pa.load(TINY, progress=note)
     assert reported == [(size, size)]
     # A large file is read in steps, into one buffer.
-    monkeypatch.setattr("profile_analyze.readers.source.SMALL_SIZE", 0)
+    monkeypatch.setattr("profile_analyze.readers.input.source.SMALL_SIZE", 0)
     monkeypatch.setattr(content, "SMALL_SIZE", 0)
     monkeypatch.setattr(content, "_STEP", 1000)
     monkeypatch.setattr(content, "_LARGE_STEP", 2000)

@@ -11,9 +11,9 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.identity import in_order_of_execution
+from profile_analyze.model.joining.identity import in_order_of_execution
+from profile_analyze.model.joining.runs import RunJoiner
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
-from profile_analyze.model.runs import RunJoiner
 from tests.conftest import PROFILES, run_command
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.readers.second_document import second_document
-from profile_analyze.readers.source import Cache
+from profile_analyze.readers.input.second_document import second_document
+from profile_analyze.readers.input.source import Cache
 from tests.conftest import PROFILES, run_command
 from tests.readers.onnxruntime.events import document as ort_document
 from tests.readers.onnxruntime.events import node, run
@@ -76,7 +76,7 @@ SECOND = (
     b'{"a": 1}',
     TRACE[:999],
 )
-CHUNKS = "profile_analyze.readers.source.Source.chunks.__defaults__"
+CHUNKS = "profile_analyze.readers.input.source.Source.chunks.__defaults__"
 BLOCKS = "profile_analyze.readers.pytorch.blocks.BLOCK_SIZE"
 
 

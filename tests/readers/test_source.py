@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze.readers import content as content_module
-from profile_analyze.readers import source as source_module
-from profile_analyze.readers.source import HEAD_SIZE, Source
+from profile_analyze.readers.input import content as content_module
+from profile_analyze.readers.input import source as source_module
+from profile_analyze.readers.input.source import HEAD_SIZE, Source
 from tests.conftest import examples
 
 if TYPE_CHECKING:

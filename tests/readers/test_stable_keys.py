@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import levels_of
+from profile_analyze.model.levels.levels import levels_of
 from tests.conftest import FIXTURES, run_command
 
 if TYPE_CHECKING:

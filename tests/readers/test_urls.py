@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.errors import InputError, without_secrets
-from profile_analyze.readers import many
-from profile_analyze.readers.content import display_name
-from profile_analyze.readers.paths import Inputs, absolute_path, inputs_in
-from profile_analyze.readers.remote import _LOCAL_SCHEMES, RemotePath
-from profile_analyze.readers.source import Cache, Source
-from profile_analyze.readers.urls import folder_of, is_pattern, is_url, survives_fork, url_in
+from profile_analyze.readers.input import many
+from profile_analyze.readers.input.content import display_name
+from profile_analyze.readers.input.paths import Inputs, absolute_path, inputs_in
+from profile_analyze.readers.input.remote import _LOCAL_SCHEMES, RemotePath
+from profile_analyze.readers.input.source import Cache, Source
+from profile_analyze.readers.input.urls import folder_of, is_pattern, is_url, survives_fork, url_in
 from tests.conftest import FIXTURES, PROFILES, examples
 from tests.readers.same_profiles import difference
 from tests.remote_files import FaultyFiles, faulty, in_memory
@@ -331,7 +331,7 @@ def test_a_missing_driver_is_an_error_with_advice(monkeypatch: pytest.MonkeyPatc
 def test_without_a_recent_fsspec_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, *, is_old: bool
 ) -> None:
-    monkeypatch.delitem(sys.modules, "profile_analyze.readers.remote")
+    monkeypatch.delitem(sys.modules, "profile_analyze.readers.input.remote")
     if is_old:
         monkeypatch.delattr("fsspec.asyn.reset_after_fork")
     else:
@@ -348,7 +348,7 @@ def test_without_a_recent_fsspec_the_error_names_the_extra(
 @pytest.mark.slowest
 def test_drivers_log_nothing_on_standard_error() -> None:
     code = "import logging, {0}; logging.getLogger('botocore.auth').warning('expired')"
-    for module, logged in (("logging", "expired\n"), ("profile_analyze.readers.remote", "")):
+    for module, logged in (("logging", "expired\n"), ("profile_analyze.readers.input.remote", "")):
         done = subprocess.run(
             [sys.executable, "-c", code.format(module)],
             capture_output=True,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze.report.collapsed import _rounded
+from profile_analyze.report.formats.collapsed import _rounded
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.in_memory import CPU, nested, profile_of
 

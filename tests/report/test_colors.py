@@ -9,14 +9,14 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.cli.main import main
-from profile_analyze.cli.parser import color_choice
-from profile_analyze.report.colors import (
+from profile_analyze.cli.options.parser import color_choice
+from profile_analyze.report.formats.output_formats import OPERATORS, PLAIN, TABLE
+from profile_analyze.report.layout.colors import (
     colored_before_bracket,
     colored_sentence,
     colored_word,
     without_colors,
 )
-from profile_analyze.report.output_formats import OPERATORS, PLAIN, TABLE
 from tests.conftest import TABLE_FORMATS
 from tests.report.test_whole_reports import comparison
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.wording import Style, heading, machine_name, value_text
-from profile_analyze.query.catalog import find_column
-from profile_analyze.report.markdown import markdown_cell, markdown_text
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.wording import Style, heading, machine_name, value_text
+from profile_analyze.report.formats.markdown import markdown_cell, markdown_text
 
 
 @pytest.mark.parametrize(

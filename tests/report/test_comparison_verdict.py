@@ -8,7 +8,7 @@ from math import isnan
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report.sentence_parts import gate_sentence
+from profile_analyze.report.facts.sentence_parts import gate_sentence
 from tests.small import Operator, profile_of
 
 TIMES = (1.0, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07)

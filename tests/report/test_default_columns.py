@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report.default_columns import columns_with_values
+from profile_analyze.report.layout.default_columns import columns_with_values
 from tests.in_memory import profile_of
 
 NAMES = ("time", "type", "name")

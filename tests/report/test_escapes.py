@@ -10,20 +10,19 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.gate.conditions import FailCondition
+from profile_analyze.gate.judge import FailVerdict
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.visible import escaped, escaped_lines
-from profile_analyze.query.gate import FailVerdict
-from profile_analyze.query.gate_conditions import FailCondition
-from profile_analyze.query.inspection_listings import Listing
 from profile_analyze.query.relation import Relation, RelationColumn
 from profile_analyze.report import sections as kinds
 from profile_analyze.report.base import Display, Report, encoded
-from profile_analyze.report.colors import SEQUENCES
-from profile_analyze.report.output_formats import (
+from profile_analyze.report.formats.output_formats import (
     OUTPUT_FORMATS,
     find_explanation_renderer,
     find_renderer,
 )
+from profile_analyze.report.layout.colors import SEQUENCES
 from profile_analyze.report.sections import (
     Chart,
     Facts,
@@ -34,6 +33,7 @@ from profile_analyze.report.sections import (
     TableSection,
     Verdicts,
 )
+from profile_analyze.views.inspection_listings import Listing
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def test_pictures_have_only_visible_text(kind: str) -> None:
 
 @pytest.mark.slow
 def test_a_chart_cannot_forget_to_escape(monkeypatch: pytest.MonkeyPatch) -> None:
-    charts = pytest.importorskip("profile_analyze.report.charts")
+    charts = pytest.importorskip("profile_analyze.report.pictures.charts")
     monkeypatch.setattr(charts, "draw_times", lambda figure, *_: figure.text(0.5, 0.5, HOSTILE))
     chart = Chart("times", pa.run(pa.Query(), PROFILE))
     shown = b"".join(find_renderer("svg").pieces(Report((chart,)), Display()))

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report import totals_facts
-from profile_analyze.report.facts import GROUP_NAMES, NUMBER, Fact, FactGroup, fact_group
-from profile_analyze.report.schema import schema, schema_text
+from profile_analyze.report.facts import totals as totals_facts
+from profile_analyze.report.facts.facts import GROUP_NAMES, NUMBER, Fact, FactGroup, fact_group
+from profile_analyze.report.formats.schema import schema, schema_text
 from tests.report.json_schema import SCHEMA, check_report
 from tests.report.test_whole_reports import REPORTS
 from tests.small import Operator, profile_of

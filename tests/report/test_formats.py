@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.query import patterns
+from profile_analyze.columns import patterns
 from profile_analyze.report.base import encoded
-from profile_analyze.report.output_formats import (
+from profile_analyze.report.formats.output_formats import (
     OPERATORS,
     PICTURE_FORMATS,
     find_renderer,

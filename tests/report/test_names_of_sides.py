@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report.chart_texts import names_of_sides
+from profile_analyze.report.pictures.chart_texts import names_of_sides
 from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:

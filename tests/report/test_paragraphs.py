@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.analysis.devices import DEVICES
-from profile_analyze.analysis.peaks import parse_peaks
-from profile_analyze.cli.parser import _examples
-from profile_analyze.report.colors import dim
-from profile_analyze.report.device_list import device_list, typed_name
-from profile_analyze.report.paragraphs import (
+from profile_analyze.cli.options.parser import _examples
+from profile_analyze.report.layout.colors import dim
+from profile_analyze.report.layout.paragraphs import (
     as_plain_text,
     labelled_lines,
     paragraph,
@@ -18,7 +15,10 @@ from profile_analyze.report.paragraphs import (
     with_own_indent,
     wrapped_headers,
 )
-from profile_analyze.report.text_layout import broken_word, text_width
+from profile_analyze.report.layout.text_layout import broken_word, text_width
+from profile_analyze.report.pages.device_list import device_list, typed_name
+from profile_analyze.roofline.devices import DEVICES
+from profile_analyze.roofline.peaks import parse_peaks
 
 TEXT = "one two three-four five"
 

@@ -186,7 +186,9 @@ def test_a_missing_package_is_named_with_its_extra(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name in list(sys.modules):
-        is_late = name.startswith(("profile_analyze.fleet.", "profile_analyze.report.parquet"))
+        is_late = name.startswith(
+            ("profile_analyze.fleet.", "profile_analyze.report.formats.parquet")
+        )
         if is_late and name != "profile_analyze.fleet.entry":
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)

@@ -20,17 +20,17 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 import profile_analyze as pa
-from profile_analyze.analysis.peaks import Peaks
-from profile_analyze.cli.plot import picture_of
+from profile_analyze.cli.output.plot import picture_of
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note
-from profile_analyze.report.bar_chart import by_style, draw_times
-from profile_analyze.report.chart_texts import notes_of_picture
-from profile_analyze.report.charts import draw_roofline
-from profile_analyze.report.roofline_facts import roofline_caption
-from profile_analyze.report.roofs import draw_roofs
+from profile_analyze.report.facts.roofline import roofline_caption
+from profile_analyze.report.layout.text_layout import text_width
+from profile_analyze.report.pictures.bar_chart import by_style, draw_times
+from profile_analyze.report.pictures.chart_texts import notes_of_picture
+from profile_analyze.report.pictures.charts import draw_roofline
+from profile_analyze.report.pictures.roofs import draw_roofs
 from profile_analyze.report.sections import Chart
-from profile_analyze.report.text_layout import text_width
+from profile_analyze.roofline.peaks import Peaks
 from tests.conftest import PROFILES, run_command, some_of
 from tests.in_memory import profile_of
 from tests.readers.pytorch.events import document, op
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
     from matplotlib.text import Annotation
 
-    from profile_analyze.report.times import TimeUnit
+    from profile_analyze.report.layout.times import TimeUnit
 
 RESNET = str(PROFILES / "resnet18.json")
 PEAKS = pa.parse_peaks("100G:20G")
@@ -508,7 +508,7 @@ def test_top_limits_the_bars(
         drawn.append(len(figure.axes[0].patches))
         figure.clear()  # the file does not matter
 
-    monkeypatch.setattr("profile_analyze.report.charts.draw_times", draw)
+    monkeypatch.setattr("profile_analyze.report.pictures.charts.draw_times", draw)
     file = str(tmp_path / "a.svg")
     assert run_command(RESNET, *top, "--time-unit", "us", "--plot", file).code == 0
     assert drawn == [bars]
@@ -527,7 +527,7 @@ def test_top_limits_the_dots(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
         listed.append(next(text.get_text() for text in axes.texts if "\n" in text.get_text()))
         figure.clear()  # the file does not matter
 
-    monkeypatch.setattr("profile_analyze.report.charts.draw_roofline", draw)
+    monkeypatch.setattr("profile_analyze.report.pictures.charts.draw_roofline", draw)
     without = "42 of 91 rows have no FLOPS or no intensity, and so no dot"
     cases = [
         ([], [20, 26, 2, 1], without),
@@ -832,7 +832,7 @@ def test_a_comparison_shows_verdicts_in_the_order_of_its_table(
         draw_times(figure, chart, time_unit)
         figures.append(figure)
 
-    monkeypatch.setattr("profile_analyze.report.charts.draw_times", draw)
+    monkeypatch.setattr("profile_analyze.report.pictures.charts.draw_times", draw)
     monkeypatch.chdir(PROFILES.parent)
     file = str(tmp_path / "a.svg")
     arguments = ("runs/changed", "--compare", "runs/base", "-t", "3", "--plot", file)
@@ -975,7 +975,7 @@ def test_the_title_says_what_the_times_are(
 ) -> None:
     drawn: list[str] = []
     monkeypatch.setattr(
-        "profile_analyze.report.charts.draw_times",
+        "profile_analyze.report.pictures.charts.draw_times",
         lambda figure, chart, unit: drawn.append(title_of(figure, chart, unit)),
     )
     names = [f"aten::{name}" for name in ("relu", "add", "mul", "sum", "cat")] * repeats
@@ -1063,7 +1063,8 @@ def test_a_picture_of_the_host_has_no_verdict_on_the_device(
 ) -> None:
     drawn: list[Chart] = []
     monkeypatch.setattr(
-        "profile_analyze.report.charts.draw_times", lambda _, chart, __: drawn.append(chart)
+        "profile_analyze.report.pictures.charts.draw_times",
+        lambda _, chart, __: drawn.append(chart),
     )
     runs = [str(PROFILES.parent / "runs" / side) for side in ("changed", "base")]
     arguments = ("--print-only", "host", "--plot", str(tmp_path / "a.svg"))

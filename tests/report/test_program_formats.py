@@ -15,8 +15,8 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.visible import visible
-from profile_analyze.report.comma_separated import csv_cell
-from profile_analyze.report.schema import schema
+from profile_analyze.report.formats.comma_separated import csv_cell
+from profile_analyze.report.formats.schema import schema
 from tests.conftest import PROFILE_NAMES, PROFILES, TABLE_FORMATS, run_command, some_of
 from tests.in_memory import profile_of
 from tests.report.json_schema import check_report

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_analyze.report.short_names import alike_names, in_lines, short_names
-from profile_analyze.report.text_layout import shortened_in_middle, text_width
+from profile_analyze.report.layout.short_names import alike_names, in_lines, short_names
+from profile_analyze.report.layout.text_layout import shortened_in_middle, text_width
 
 END = "/Conv_output_0_nchwc"
 

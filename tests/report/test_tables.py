@@ -11,8 +11,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.megengine import MegEngineReader
-from profile_analyze.readers.source import Source
 from tests.conftest import TABLE_FORMATS
 
 AWKWARD = ["a|b", "<b>", "x\ny", "007", "1e5", "卷积", "", "\x1b[31m", "=1+1", "\u202eabc", "'"]

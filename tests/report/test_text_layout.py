@@ -9,9 +9,9 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.visible import visible
-from profile_analyze.report.drawing import draw, draw_boxes
-from profile_analyze.report.shapes import shape_lines
-from profile_analyze.report.text_layout import wrapped
+from profile_analyze.report.layout.drawing import draw, draw_boxes
+from profile_analyze.report.layout.shapes import shape_lines
+from profile_analyze.report.layout.text_layout import wrapped
 from tests.report.test_tables import profile
 from tests.small import Operator, profile_of
 

@@ -9,10 +9,10 @@ from math import inf, nan
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.columns.wording import value_text
 from profile_analyze.model.executions import Run
-from profile_analyze.model.wording import value_text
-from profile_analyze.query.catalog import find_column
-from profile_analyze.report.times import ORIGINAL, TIME_UNITS, Times, TimeUnit, times_for
+from profile_analyze.report.layout.times import ORIGINAL, TIME_UNITS, Times, TimeUnit, times_for
 from profile_analyze.units import short_time
 from tests import in_memory
 from tests.conftest import PROFILES, run_command

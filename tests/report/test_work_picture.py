@@ -11,8 +11,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from profile_analyze import Query, compare, load, parse_peaks, run
+from profile_analyze.report.pictures.work_chart import draw_work
 from profile_analyze.report.sections import Chart
-from profile_analyze.report.work_chart import draw_work
 from tests.conftest import ROOT, run_command
 from tests.readers.onnx.models import model, write_model
 

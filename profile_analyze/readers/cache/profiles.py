@@ -43,9 +43,9 @@ from profile_analyze.readers.cache.arrays import (
 )
 from profile_analyze.readers.cache.files import SUFFIX, cache_files, mark_used, remove, write
 from profile_analyze.readers.cache.key import cache_key, new_cache_key
-from profile_analyze.readers.content import is_compressed
-from profile_analyze.readers.file_state import state_of_file
-from profile_analyze.readers.paths import absolute_path
+from profile_analyze.readers.input.content import is_compressed
+from profile_analyze.readers.input.file_state import state_of_file
+from profile_analyze.readers.input.paths import absolute_path
 from profile_analyze.readers.regular_files import open_regular
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TypeAlias
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.readers.source import Cache, Source
+    from profile_analyze.readers.input.source import Cache, Source
 
     Read: TypeAlias = Callable[[Source, Collection[str]], Profile]
 

@@ -15,6 +15,10 @@ from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
+from profile_analyze.readers.input.second_document import (
+    advice_to_split,
+    second_document_before_repair,
+)
 from profile_analyze.readers.json_errors import TOO_DEEP, detail_of
 from profile_analyze.readers.megengine.executions import read_executions
 from profile_analyze.readers.megengine.graph import graph_tables
@@ -24,7 +28,6 @@ from profile_analyze.readers.megengine.sections import (
     decode_document,
     decode_times,
 )
-from profile_analyze.readers.second_document import advice_to_split, second_document_before_repair
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -32,9 +35,9 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.tables import Tensors, Uses
     from profile_analyze.model.terms import Side
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.megengine.operators import DecodedOperators
     from profile_analyze.readers.megengine.sections import Intervals
-    from profile_analyze.readers.source import Source
 
 # JSON allows these bytes nowhere. Tabs and line breaks are left out, because JSON allows them
 # between values, and the writer escapes them in strings.

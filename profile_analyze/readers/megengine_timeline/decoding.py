@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.input.second_document import advice_to_split, second_document
 from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
-from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _BETWEEN: Final = b'},{"args":'
 """The text between two events, if the second event has arguments. It cannot be part of a string,

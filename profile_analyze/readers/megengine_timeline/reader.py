@@ -20,7 +20,7 @@ from profile_analyze.readers.megengine_timeline.recording import Recording, TooD
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 FORMAT: Final = "MegEngine timeline"
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from profile_analyze.model.terms import DeviceKind
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.migraphx.lines import Text
     from profile_analyze.readers.migraphx.rows import Row
-    from profile_analyze.readers.source import Source
 
 FORMAT: Final = "MIGraphX report"
 _GPU: Final = ("gpu::", "hip::")

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, NodeProto
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.onnx.parsing import Parsed
     from profile_analyze.readers.onnx.types import Scope
-    from profile_analyze.readers.source import Source
 
 _RANDOM: Final = frozenset(
     (

@@ -11,19 +11,19 @@ from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.visible import escaped
+from profile_analyze.readers.input.urls import is_url
 from profile_analyze.readers.onnx.folding import LARGEST
 from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.safety.onnx_calls import INLINE, OnnxError, packed
 from profile_analyze.readers.onnx.safety.refusals import check_equation, check_functions, described
 from profile_analyze.readers.onnx.types import STORED_APART, bodies_of, elements_of
-from profile_analyze.readers.urls import is_url
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.onnx.safety.onnx_calls import OnnxCalls
-    from profile_analyze.readers.source import Source
 
 ONNX_DOMAIN: Final = ""
 _ALIAS_OF_ONNX: Final = "ai.onnx"

@@ -18,13 +18,13 @@ from profile_analyze.model.terms import ABSENT, CONTROL, CONVOLUTION, DERIVED, O
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnx.defaults import with_defaults
-from profile_analyze.readers.onnx.gradients import needed_gradients
-from profile_analyze.readers.onnx.onnx_tool_columns import onnx_tool_columns
-from profile_analyze.readers.onnx.operations import is_known, operation_of
-from profile_analyze.readers.onnx.sparsity import sparsity_columns
 from profile_analyze.readers.onnx.static import static_model
 from profile_analyze.readers.onnx.tables import ModelTables, known_shape
-from profile_analyze.readers.onnx.tile_columns import tile_columns
+from profile_analyze.readers.onnx.work.gradients import needed_gradients
+from profile_analyze.readers.onnx.work.onnx_tool_columns import onnx_tool_columns
+from profile_analyze.readers.onnx.work.operations import is_known, operation_of
+from profile_analyze.readers.onnx.work.sparsity import sparsity_columns
+from profile_analyze.readers.onnx.work.tile_columns import tile_columns
 from profile_analyze.units import counted
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
-    from profile_analyze.readers.onnx.gradients import NeededGradients
     from profile_analyze.readers.onnx.graph import OnnxModel
     from profile_analyze.readers.onnx.safety.external_data import ModelFolder
     from profile_analyze.readers.onnx.tables import PlacedNode
+    from profile_analyze.readers.onnx.work.gradients import NeededGradients
 
 
 _MOST_TYPES: Final = 4

@@ -11,7 +11,7 @@ import numpy as np
 from profile_analyze.model import terms
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.tables import Tensors, Uses
-from profile_analyze.readers.onnx.roles import higher, role_of_use
+from profile_analyze.readers.onnx.work.roles import higher, role_of_use
 from profile_analyze.work.tensor import Tensor, all_known
 
 if TYPE_CHECKING:

@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.input.second_document import (
+    NEXT_DOCUMENT,
+    advice_to_split,
+    second_document,
+)
 from profile_analyze.readers.json_errors import (
     DECODING_ERRORS,
     TOO_DEEP,
@@ -15,17 +20,12 @@ from profile_analyze.readers.json_errors import (
     problem_and_path,
 )
 from profile_analyze.readers.onnxruntime.events import Events, decode_event, decode_events
-from profile_analyze.readers.second_document import (
-    NEXT_DOCUMENT,
-    advice_to_split,
-    second_document,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.onnxruntime.events import Event
-    from profile_analyze.readers.source import Source
 
 _EVENT_START: Final = b'\n{"cat"'
 """How an event begins. The runtime writes each event on a line of its own."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.generated_names import without_counter
+from profile_analyze.model.graph.generated_names import without_counter
+from profile_analyze.model.graph.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators, graphs_column
-from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.terms import DERIVED, KERNEL, MEASURED, OPERATOR, OTHER
 from profile_analyze.readers.computed_once import computed_once
 from profile_analyze.readers.keys import distinct_keys

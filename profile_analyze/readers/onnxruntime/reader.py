@@ -18,8 +18,8 @@ from profile_analyze.units import US_PER_S, counted
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.onnxruntime.events import Events
-    from profile_analyze.readers.source import Source
 
 FORMAT: Final = "ONNX Runtime profile"
 

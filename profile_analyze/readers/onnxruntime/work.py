@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.model import terms
 from profile_analyze.readers.onnx.graph import Node, Value
-from profile_analyze.readers.onnx.operations import known_operators, operation_of
+from profile_analyze.readers.onnx.work.operations import known_operators, operation_of
 from profile_analyze.work.kinds import KINDS, work_of
 from profile_analyze.work.operation import Work
 from profile_analyze.work.tensor import Tensor, known_shape

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.input.second_document import advice_to_split, second_document
 from profile_analyze.readers.json_errors import TOO_DEEP, detail_of, problem_and_path
-from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _HEADER: Final = re.compile(r"layerName(?P<separator>[;,])execStatus[;,]")
 _COLUMNS: Final = 6

@@ -26,8 +26,8 @@ from profile_analyze.units import MS_PER_S, counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.openvino.counters import Counter, Report
-    from profile_analyze.readers.source import Source
 
 FORMAT: Final = "OpenVINO counters"
 _HOST_TRACK: Final = Track("host", HOST, kind="thread")

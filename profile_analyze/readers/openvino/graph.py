@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.openvino.layers import ExecutionGraph, Layer, LayerPort
-    from profile_analyze.readers.source import Source
     from profile_analyze.work.tensor import Tensor
 
 FORMAT: Final = "OpenVINO execution graph"

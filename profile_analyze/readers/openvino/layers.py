@@ -13,7 +13,7 @@ from profile_analyze.model.visible import escaped
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.work.tensor import Dims
 
 _LAYER: Final = ("net", "layers", "layer")

@@ -12,7 +12,7 @@ from profile_analyze.errors import MalformedProfileError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _LIST_START: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
 BETWEEN_EVENTS: Final = re.compile(rb'\}\s*,\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|args)"\s*:)')

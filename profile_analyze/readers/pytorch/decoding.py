@@ -6,19 +6,19 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.input.second_document import advice_to_split, second_document
 from profile_analyze.readers.json_errors import DECODING_ERRORS, TOO_DEEP, detail_of
 from profile_analyze.readers.pytorch.blocks import BETWEEN_EVENTS, Blocks, object_size
 from profile_analyze.readers.pytorch.columns import Events
 from profile_analyze.readers.pytorch.events import decode_event, decode_events
 from profile_analyze.readers.pytorch.repairs import repaired
 from profile_analyze.readers.pytorch.wrong_times import leave_out_wrong_times
-from profile_analyze.readers.second_document import advice_to_split, second_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.pytorch.events import Event
-    from profile_analyze.readers.source import Source
 
 
 _TRUNCATED: Final = "truncated: ends before the end of the first event; copy or export it again"

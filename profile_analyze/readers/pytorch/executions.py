@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.ancestors import innermost_above
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
+from profile_analyze.model.levels.ancestors import innermost_above
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.pytorch.device_facts import mean_amounts

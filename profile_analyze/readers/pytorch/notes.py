@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.levels.ancestors import innermost_above
+from profile_analyze.model.levels.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.notes import Importance, Note, notes_with_share, time_and_share
 from profile_analyze.model.numbers import ratio, total
-from profile_analyze.model.regions import NO_STEPS, note_on_outside
 from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.pytorch.timeline import integers
-from profile_analyze.readers.pytorch.work import follows_from_shapes
+from profile_analyze.readers.pytorch.work.operators import follows_from_shapes
 from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:

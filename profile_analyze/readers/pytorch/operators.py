@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.pytorch.rows import Row
-    from profile_analyze.readers.pytorch.work import Described
+    from profile_analyze.readers.pytorch.work.operators import Described
 
 _GRAPH_LAUNCHES: Final = ("cudaGraphLaunch", "cuGraphLaunch", "hipGraphLaunch")
 """The calls that launch a recorded graph of kernels."""

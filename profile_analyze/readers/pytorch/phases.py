@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.ancestors import innermost_above, outermost
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.levels.ancestors import innermost_above, outermost
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,9 +20,9 @@ from profile_analyze.readers.recognition import ASCEND
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.pytorch.decoding import Trace
     from profile_analyze.readers.pytorch.metadata import Metadata
-    from profile_analyze.readers.source import Source
 
 FORMAT: Final = "PyTorch trace"
 _ASCEND: Final = "Ascend Hardware"

@@ -22,7 +22,7 @@ from profile_analyze.readers.pytorch.facts import (
     HostFacts,
 )
 from profile_analyze.readers.pytorch.steps import STEPS, step_number
-from profile_analyze.readers.pytorch.work import COLLECTIVE, described
+from profile_analyze.readers.pytorch.work.operators import COLLECTIVE, described
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import Parameters, Scope
-    from profile_analyze.readers.pytorch.work import Described
+    from profile_analyze.readers.pytorch.work.operators import Described
 
     Indices: TypeAlias = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.ancestors import innermost_above
+from profile_analyze.model.levels.ancestors import innermost_above
 from profile_analyze.model.numbers import numbered
 
 if TYPE_CHECKING:

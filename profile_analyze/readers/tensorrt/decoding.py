@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.readers.input.second_document import (
+    advice_to_split,
+    second_document_before_repair,
+)
 from profile_analyze.readers.json_errors import (
     DECODING_ERRORS,
     TOO_DEEP,
     detail_of,
     problem_and_path,
 )
-from profile_analyze.readers.second_document import advice_to_split, second_document_before_repair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 T = TypeVar("T")
 

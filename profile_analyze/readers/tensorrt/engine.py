@@ -17,7 +17,7 @@ from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
 from profile_analyze.model.visible import escaped
-from profile_analyze.readers.companions import profiles_of
+from profile_analyze.readers.input.companions import profiles_of
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tensorrt.layers import read_engine
 from profile_analyze.readers.tensorrt.tables import EngineTables
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from profile_analyze.model.operators import OptionalValues
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.tensorrt.layers import Layer
     from profile_analyze.readers.tensorrt.tensors import EngineTensor
 

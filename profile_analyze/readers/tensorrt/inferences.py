@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _Time: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
 

@@ -15,7 +15,7 @@ from profile_analyze.work.tensor import LARGEST_SIZE, Tensor
 
 if TYPE_CHECKING:
     from profile_analyze.model.operators import Parameters
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _ONNX_LAYER: Final = re.compile(r"\[ONNX Layer: (.*?)\](?=[\x1e\x1f\s]*(?:\[|$))", re.DOTALL)
 _OTHER_PROFILE: Final = re.compile(r" \[profile ([1-9][0-9]*)\]$")

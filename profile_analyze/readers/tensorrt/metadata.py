@@ -12,7 +12,7 @@ from profile_analyze.readers.tensorrt.inferences import LATENCY
 from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _Time: TypeAlias = Annotated[float, msgspec.Meta(ge=0)]
 _Times: TypeAlias = Annotated[list[_Time], msgspec.Meta(min_length=4)]

@@ -12,14 +12,18 @@ import numpy as np
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
+from profile_analyze.model.graph.with_model import with_model
 from profile_analyze.model.notes import Importance, Note, operators_and_share
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.terms import GPU, MEAN
-from profile_analyze.model.with_model import with_model
-from profile_analyze.readers.companions import descriptions_of, inference_times_of, metadata_of
+from profile_analyze.readers.input.companions import (
+    descriptions_of,
+    inference_times_of,
+    metadata_of,
+)
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tensorrt import engine
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import TypeAlias
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
     _Layer: TypeAlias = tuple[str, "_Entry"]
     """The name of a layer, and its entry."""

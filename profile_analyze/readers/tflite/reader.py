@@ -23,7 +23,7 @@ from profile_analyze.units import US_PER_S
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.tflite.log import Log, Section
     from profile_analyze.readers.tflite.rows import Row
 

@@ -11,11 +11,11 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.errors import InputError
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.megengine_timeline.recording import Facts, TensorArguments
 from profile_analyze.readers.megengine_timeline.work import cost_of
-from profile_analyze.readers.source import Source
 from tests.conftest import IS_FULL, run_command
 from tests.readers.megengine_timeline.events import (
     DEVICE,
@@ -454,7 +454,9 @@ def test_chunks_of_any_size_give_the_same_profile(
     content = document(*ADD, *CONVOLUTION, *names())
     whole = pa.load(write_bytes(tmp_path, content))
     for size in range(60, 900, 13):
-        monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (size,))
+        monkeypatch.setattr(
+            "profile_analyze.readers.input.source.Source.chunks.__defaults__", (size,)
+        )
         parts = pa.load(write_bytes(tmp_path, content))
         assert parts.executions.start_s.tolist() == whole.executions.start_s.tolist()
         assert (parts.tracks, parts.notes) == (whole.tracks, whole.notes)

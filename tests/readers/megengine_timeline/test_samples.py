@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from tests.conftest import PROFILES
 from tests.readers.megengine_timeline.independent import events_in, expected, expected_on_host
 

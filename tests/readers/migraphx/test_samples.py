@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from tests.conftest import FIXTURES, run_command
 from tests.readers.migraphx.independent import expected
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from onnx import ModelProto, NodeProto, TensorProto, helper, save
 
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.model_inputs import ModelInputs
-from profile_analyze.readers.source import Source
 from profile_analyze.writers import split_model
 from tests.conftest import ROOT
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
-from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 from tests.readers.onnx.models import model, write_model
 

@@ -12,8 +12,8 @@ import pytest
 from onnx import AttributeProto, TensorProto, numpy_helper
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
-from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 from tests.readers.onnx.models import HEAD, RELU, model, write_model
 from tests.remote_files import in_memory

@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from profile_analyze import Query, load, run
-from profile_analyze.query.summary import summarise
+from profile_analyze.views.summary import summarise
 from tests.conftest import some_of
 from tests.readers.onnx.googlenet import googlenet
 from tests.readers.onnx.models import write_model

@@ -9,8 +9,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
-from profile_analyze.readers.source import Source
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.readers.onnx.models import model, write_model
 from tests.readers.onnxruntime.events import document, node, run

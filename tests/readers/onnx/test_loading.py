@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from onnx import TensorProto, numpy_helper
 
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.parsing import parse
 from profile_analyze.readers.onnx.safety.onnx_calls import OnnxCalls
 from profile_analyze.readers.onnx.types import bodies_of
-from profile_analyze.readers.source import Source
 from profile_analyze.work.tensor import Tensor
 from tests.readers.onnx.models import HEAD, RELU, model
 from tests.readers.onnx.test_shapes import MODELS

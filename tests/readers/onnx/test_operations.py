@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from profile_analyze.readers.onnx.graph import Node, Value
-from profile_analyze.readers.onnx.operations import known_operators, operation_of
+from profile_analyze.readers.onnx.work.operations import known_operators, operation_of
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, bias_elements, work_of
 from profile_analyze.work.tensor import Tensor

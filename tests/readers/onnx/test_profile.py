@@ -9,13 +9,13 @@ import pytest
 from onnx import numpy_helper
 
 from profile_analyze import Peaks, Query, load, run
-from profile_analyze.query.catalog import find_column
-from profile_analyze.query.model_summary import model_summary
-from profile_analyze.query.worked import worked_through
+from profile_analyze.columns.catalog import find_column
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.profile import profile_of
-from profile_analyze.readers.source import Source
-from profile_analyze.report.times import time_text
+from profile_analyze.report.layout.times import time_text
+from profile_analyze.views.model_summary import model_summary
+from profile_analyze.views.worked import worked_through
 from tests.readers.onnx.graphs import body, graph, node, profile
 from tests.readers.onnx.models import model, write_model
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.query.model_summary import ModelSummary
     from profile_analyze.readers.onnx.graph import Body, Graph
+    from profile_analyze.views.model_summary import ModelSummary
 
 
 def summary_of(made: Profile) -> ModelSummary:

@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto
 
 import profile_analyze as pa
-from profile_analyze.query.summary import summarise
+from profile_analyze.views.summary import summarise
 from tests.conftest import run_command
 from tests.readers.onnx.models import model, write_model
 from tests.readers.onnx.test_shapes import MODELS
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from profile_analyze.model.profile import Profile
-    from profile_analyze.query.model_summary import ModelSummary
+    from profile_analyze.views.model_summary import ModelSummary
 
 
 def asked(name: str, *shapes: str) -> tuple[Profile, ModelSummary]:

@@ -9,8 +9,8 @@ import pytest
 from onnx import defs
 
 from profile_analyze.readers.onnx.graph import Node
-from profile_analyze.readers.onnx.operations import is_known
-from profile_analyze.readers.onnx.roles import role_of_use
+from profile_analyze.readers.onnx.work.operations import is_known
+from profile_analyze.readers.onnx.work.roles import role_of_use
 from profile_analyze.work.tensor import Tensor
 
 _ROLES = {"w": "weight", "q": "quantization", "s": "structure"}

@@ -14,10 +14,10 @@ import pytest
 from onnx import ModelProto, helper
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.safety import onnx_calls
 from profile_analyze.readers.onnx.safety.onnx_calls import INFER, OnnxCalls, OnnxError
-from profile_analyze.readers.source import Source
 from tests.conftest import FIXTURES, PROFILES, run_command
 from tests.readers.onnx.models import HEAD, RELU, model, write_model
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.model_inputs import ModelInputs
 from profile_analyze.readers.onnx.loading import read_model
 from profile_analyze.readers.onnx.shape_rules import broadcast
-from profile_analyze.readers.source import Source
 from tests.readers.onnx.models import model
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>\n'

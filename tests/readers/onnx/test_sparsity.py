@@ -15,8 +15,8 @@ from onnx import TensorProto, helper, numpy_helper, parser, save_model
 import profile_analyze as pa
 from profile_analyze.model.optional_names import SPARSITY_NAMES
 from profile_analyze.readers.onnx.safety.external_data import ModelFolder
-from profile_analyze.readers.onnx.sparsity import Sparsity, sparsity_of
-from profile_analyze.readers.onnx.weights import share_of_zeros, zeros_of
+from profile_analyze.readers.onnx.work.sparsity import Sparsity, sparsity_of
+from profile_analyze.readers.onnx.work.weights import share_of_zeros, zeros_of
 from tests.conftest import run_command
 from tests.readers.onnx.models import write_model
 

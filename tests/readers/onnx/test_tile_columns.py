@@ -7,8 +7,8 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.optional_names import TILE_AMOUNTS
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.readers.onnx.models import model
 
 HEAD = '<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>\n'

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from tests.conftest import FIXTURES, IS_FULL, PROFILES, run_command
 from tests.readers.onnxruntime.events import STATISTICS, document, event, kernel, node, run
 from tests.readers.tiny_file import write_bytes
@@ -460,7 +460,9 @@ def test_chunks_of_any_size_give_the_same_profile(
     content = document(ADD, CONV, run(9, 50), "{broken}", node(r"\x", "Abs", 50, 1))
     whole = pa.load(write_bytes(tmp_path, content))
     for size in range(60, 400, 7):
-        monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (size,))
+        monkeypatch.setattr(
+            "profile_analyze.readers.input.source.Source.chunks.__defaults__", (size,)
+        )
         parts = pa.load(write_bytes(tmp_path, content))
         names = (parts.operators.name.categories, whole.operators.name.categories)
         assert names == (("add", "conv", r"\x"),) * 2

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
-from profile_analyze.model.padded_channels import CHANNEL_BLOCKS
+from profile_analyze.model.graph.padded_channels import CHANNEL_BLOCKS
+from profile_analyze.model.levels.levels import at_level
 from tests.conftest import PROFILES, run_command
 from tests.readers.onnxruntime.independent import (
     events_in,

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from profile_analyze.model.terms import CATEGORIES
-from profile_analyze.readers.onnx.operations import known_operators
+from profile_analyze.readers.onnx.work.operations import known_operators
 from profile_analyze.readers.onnxruntime.tensors import tensor, tensors_of
 from profile_analyze.readers.onnxruntime.work import NodeWork, work_of_node
 from profile_analyze.work.tensor import Tensor

@@ -290,7 +290,7 @@ def test_white_space_before_the_document_is_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The file is read in chunks of 2 bytes, so that the white space fills whole chunks.
-    monkeypatch.setattr("profile_analyze.readers.source.Source.chunks.__defaults__", (2,))
+    monkeypatch.setattr("profile_analyze.readers.input.source.Source.chunks.__defaults__", (2,))
     assert rows(b" \n\r\n\t" + GRAPH, tmp_path, "name") == [("conv",), ("sub",)]
     for content, reason in (
         (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
 from tests.conftest import PROFILES
 from tests.readers.openvino.independent import expected
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from profile_analyze.errors import UnknownFormatError
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.readers.pytorch.events import document, op
 
 PROCESSES = [

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
-from profile_analyze.analysis.reported_devices import peaks_of_reported
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
-from profile_analyze.model.levels import at_level
-from profile_analyze.model.ranks import waiting_in_collectives
+from profile_analyze.model.joining.ranks import waiting_in_collectives
+from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.pytorch.device_facts import canonical_collective
+from profile_analyze.roofline.reported_devices import peaks_of_reported
 from tests.conftest import run_command
 from tests.in_memory import STREAM, profile_of
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import READERS, read_profile
 from profile_analyze.readers.recognition import first_reader
-from profile_analyze.readers.source import Source
 from tests.conftest import IS_FULL, PROFILES, run_command, some_of
 from tests.readers.pytorch.events import call, document, event, kernel, op
 from tests.readers.tiny_file import failure, write_bytes

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.model.busy import busiest
-from profile_analyze.model.levels import at_level
-from profile_analyze.model.regions import with_step_region
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.regions import with_step_region
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, examples, run_command
 from tests.readers.pytorch.events import call, document, event, kernel, op
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.conftest import FIXTURES, run_command
 from tests.readers.pytorch.events import Event, call, document, event, kernel, op
 

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import profile_analyze as pa
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.conftest import run_command
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from profile_analyze.readers.pytorch.facts import OPERATOR_EVENT, HostFacts
-from profile_analyze.readers.pytorch.work import described
+from profile_analyze.readers.pytorch.work.operators import described
 
 DATA: tuple[Any, str, str] = ([8, 1000], "c10::Half", "")
 ABSENT: tuple[Any, str, str] = ([], "", "")

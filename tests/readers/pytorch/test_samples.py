@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.iterations import without_first_runs
-from profile_analyze.model.levels import at_level, levels_of
+from profile_analyze.model.joining.iterations import without_first_runs
+from profile_analyze.model.levels.levels import at_level, levels_of
 from profile_analyze.model.measuring import calls
-from profile_analyze.report.chart_texts import names
+from profile_analyze.report.pictures.chart_texts import names
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.conftest import FIXTURES, run_command
 from tests.readers.pytorch.events import document, op
 

@@ -19,7 +19,7 @@ from profile_analyze.readers.pytorch.facts import (
     REGION_EVENT,
     HostFacts,
 )
-from profile_analyze.readers.pytorch.work import Described, described
+from profile_analyze.readers.pytorch.work.operators import Described, described
 from profile_analyze.work.operation import Work
 
 RECORDED = json.loads((Path(__file__).parent / "operators.json").read_text(encoding="utf-8"))

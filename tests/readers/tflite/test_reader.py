@@ -11,9 +11,9 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.errors import InputError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.levels import at_level
+from profile_analyze.model.levels.levels import at_level
+from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
-from profile_analyze.readers.source import Source
 from tests.conftest import PROFILES, run_command, some_of
 from tests.readers.tflite.independent import expected
 from tests.readers.tflite.tables import RUNS, Layout, Row, log, part

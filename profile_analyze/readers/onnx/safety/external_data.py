@@ -7,12 +7,12 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from profile_analyze.readers.file_state import state_of_file
+from profile_analyze.readers.input.file_state import state_of_file
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from profile_analyze.readers.source import Source
+    from profile_analyze.readers.input.source import Source
 
 _FLAGS: Final = (
     os.O_RDONLY

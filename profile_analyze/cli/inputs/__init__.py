@@ -1,0 +1,1 @@
+"""From names of files to profiles."""

@@ -1,0 +1,1 @@
+"""Where an answer goes: standard output, files, a pager."""

@@ -1,0 +1,1 @@
+"""The register of columns: names, units, meanings and formulas."""

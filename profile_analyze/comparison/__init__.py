@@ -1,0 +1,1 @@
+"""Two sides: which operators match, statistics, verdicts and drift."""

@@ -1,0 +1,1 @@
+"""Conditions that fail a pipeline."""

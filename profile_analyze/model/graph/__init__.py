@@ -1,0 +1,1 @@
+"""The graph of a model, and profiles that are joined with their model."""

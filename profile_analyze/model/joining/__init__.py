@@ -1,0 +1,1 @@
+"""Joins the profiles of several files into one: runs, ranks and their labels."""

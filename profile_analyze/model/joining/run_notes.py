@@ -1,0 +1,215 @@
+"""Makes the notes on joined runs, such as a warning that the files are of different models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from profile_analyze.model.levels.scope_notes import BY_NAME, mixed_scopes
+from profile_analyze.model.measuring import run_counts_of
+from profile_analyze.model.notes import Beside, Importance, Note
+from profile_analyze.model.optional_names import FUSED_NAMES
+from profile_analyze.model.profile import FORMAT_SEPARATOR
+from profile_analyze.model.terms import KERNEL, LEVELS
+from profile_analyze.units import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.joining.runs import Partial
+    from profile_analyze.model.profile import Profile
+
+    Counts = NDArray[np.int64]
+
+NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
+"""The files of each note. A key is a note without its size. A list has a pair for each file with
+this note: the name of the file, and the size in this file."""
+
+_DIFFERENT_KINDS: Final = "different kinds of file"
+_FEWER_RUNS: Final = "fewer runs"
+"""What replaces notes on operators that some runs lack: see `Note.dropped_beside`."""
+
+
+def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> NotesOfFiles:
+    """Collect the notes of several files, from pairs of a file and its notes."""
+    collected: NotesOfFiles = {}
+    for file, notes in notes_of_files:
+        for note in notes:
+            key = (note.pattern, note.importance, note.dropped_beside)
+            collected.setdefault(key, []).append((file, note.size))
+    return collected
+
+
+def notes_from_files(partial: Partial) -> Iterator[Note]:
+    """Yield each note of the joined files once.
+
+    The text says that all files have the note, or it names the first file with the note and counts
+    the other files.
+    """
+    for (pattern, importance, dropped_beside), of_files in partial.notes.items():
+        files = [file for file, _ in of_files]
+        # The size of the note differs from file to file. The joined note has the mean.
+        size = sum(size for _, size in of_files) / len(files)
+        note = Note(pattern, importance, size, dropped_beside=dropped_beside)
+        if len(files) == partial.files:
+            yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
+        else:
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            yield note.about(f"{files[0]}{more}")
+
+
+class _Shared(NamedTuple):
+    """How many operators the joined files have, and how many of them are in all runs.
+
+    An operator is a node of the model: see `_nodes`. Files of different formats describe the same
+    operator with different facts, so each row counts. Rows that no run has do not count.
+    """
+
+    found: int
+    in_all_runs: int
+    unlike: str = ""
+    """See `Profile.unlike`."""
+    scopes: str = ""
+    """Why few operators are in all runs, if the reason is that only some runs have scopes."""
+
+
+def facts_on_runs(joined: Profile, partial: Partial) -> dict[str, Any]:
+    """Return the fields `notes_on_runs` and `unlike` of the joined profile."""
+    shared = _shared(joined, partial.run_counts)
+    notes = (
+        *_copy_notes(partial),
+        *_missing_operator_notes(joined, partial.run_counts, shared),
+        *_conflict_notes(partial),
+    )
+    return {"notes_on_runs": notes, "unlike": shared.unlike}
+
+
+def facts_on_fewer_runs(remaining: Profile) -> dict[str, Any]:
+    """Return the changes of `notes_on_runs` and `unlike` for a profile that lost some of its runs.
+
+    Operators that all runs had are still in all runs that remain. Only notes on other operators are
+    made again.
+    """
+    kept = [note for note in remaining.notes_on_runs if note.dropped_beside != _FEWER_RUNS]
+    if len(kept) == len(remaining.notes_on_runs):
+        return {}
+    run_counts = run_counts_of(remaining)
+    shared = _shared(remaining, run_counts)
+    notes = (*kept, *_missing_operator_notes(remaining, run_counts, shared))
+    return {"notes_on_runs": notes, "unlike": shared.unlike}
+
+
+def _shared(profile: Profile, run_counts: Counts) -> _Shared:
+    several_formats = FORMAT_SEPARATOR in profile.origin.format
+    if several_formats:
+        found = int((run_counts > 0).sum())
+        in_all_runs = int((run_counts >= len(profile.runs)).sum())
+    else:
+        found, in_all_runs = _nodes(profile, run_counts)
+    # Two builds of one graph share most operators. Two different graphs share few.
+    if in_all_runs * 2 >= found:
+        return _Shared(found, in_all_runs)
+    if not several_formats and (scopes := mixed_scopes(profile)):
+        return _Shared(found, in_all_runs, scopes=scopes)
+    what = _DIFFERENT_KINDS if several_formats else "different models"
+    return _Shared(found, in_all_runs, what)
+
+
+def _conflict_notes(partial: Partial) -> Iterator[Note]:
+    conflicts = int(partial.conflicting.sum())
+    if conflicts:
+        yield Note(
+            f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}, and "
+            "the first known value is used; if the runs differ in dtype, batch size or model, name "
+            "those of one kind after --compare",
+            Importance.WRONG,
+        )
+
+
+def _copy_notes(partial: Partial) -> Iterator[Note]:
+    # Files with the same name but different measured times are different files: URLs are shown
+    # without their queries, and a file may change between two readings.
+    files = [*zip(partial.processes, partial.digests, strict=True)]
+    repeated = len(files) - len(set(files))
+    if repeated:
+        yield Note(
+            f"files named again: {repeated}; totals count a run each time that it is named, "
+            "verdicts count it once; name each run once",
+            Importance.ANSWER,
+        )
+    # A file that is named again has an equal digest, too, but the note above already reports it.
+    # Files without executions have no digest, so they are no copies.
+    digests = [digest for _, digest in set(files) if digest is not None]
+    copies = len(digests) - len(set(digests))
+    if copies:
+        yield Note(
+            f"probably copies: {counted(copies, 'file')} with exactly the times of another; "
+            "totals count copies, verdicts do not; name each run once",
+            Importance.ANSWER,
+        )
+
+
+def _missing_operator_notes(
+    profile: Profile, run_counts: Counts, shared: _Shared
+) -> Iterator[Note]:
+    """Yield a note if some runs lack operators. `run_counts` has the runs of each operator."""
+    how_many = f"only {shared.in_all_runs}" if shared.in_all_runs else "none"
+    found = f"{how_many} of {shared.found} operators are in all {len(profile.runs)} runs"
+    text, importance = "", Importance.ANSWER
+    if shared.scopes:
+        text = f"{found}: {shared.scopes}; {BY_NAME} counts each name once"
+    elif shared.unlike:
+        advice = "--aggregate-by file shows each file on its own"
+        # Only graphs that a runtime wrote name the operators in fused layers.
+        if shared.unlike == _DIFFERENT_KINDS and FUSED_NAMES in profile.operators.optional:
+            advice = f"if one of them describes the model that ran, name it after --model; {advice}"
+        text = f"{found}: these look like {shared.unlike}, so the totals make no sense; {advice}"
+    else:
+        text, importance = _missing_rows(profile, run_counts)
+    if text:
+        yield Note(text, importance, dropped_beside=_FEWER_RUNS)
+
+
+def _missing_rows(profile: Profile, run_counts: Counts) -> tuple[str, Importance]:
+    """Return the text of a note on the first level with rows that some runs lack; usually empty.
+
+    Rows of other levels depend on these rows, so they get no note of their own. The note matters
+    less if the default table does not show the level. Driver calls are in no table. Rows that no
+    run has do not count.
+    """
+    level, runs = profile.operators.level, len(profile.runs)
+    importance = Importance.INCOMPLETE
+    for name in LEVELS:
+        of_level = run_counts[level.where(one == name for one in level.categories)]
+        of_level = of_level[of_level > 0]
+        missing = int((of_level < runs).sum())
+        if missing:
+            option = "" if importance == Importance.INCOMPLETE else f" (--level {name})"
+            some = f"only some of the {runs} runs"
+            return f"{missing} of {len(of_level)} {name}s{option} are in {some}", importance
+        if len(of_level):  # the first level with rows is the default
+            importance = Importance.CONTEXT
+    return "", importance
+
+
+def _nodes(profile: Profile, run_counts: Counts) -> tuple[int, int]:
+    """Return the number of nodes of the model, and how many of them are in all runs.
+
+    Operators that differ only in their shapes are one node: runs of one model may have inputs of
+    different sizes. Kernels do not count, because their names depend on the sizes, too. A node with
+    several operators is taken to be in as many runs as these have together.
+    """
+    operators = profile.operators
+    counts_as_node = ~operators.level.where(one == KERNEL for one in operators.level.categories)
+    counts_as_node &= run_counts > 0
+    columns = (operators.level, operators.scope, operators.name, operators.type)
+    codes = np.transpose([column.codes[counts_as_node] for column in columns]).tolist()
+    of_nodes: Counter[tuple[int, ...]] = Counter()
+    for node, count in zip(codes, run_counts[counts_as_node].tolist(), strict=True):
+        of_nodes[tuple(node)] += count
+    runs = len(profile.runs)
+    return len(of_nodes), sum(count >= runs for count in of_nodes.values())

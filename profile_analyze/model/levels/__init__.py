@@ -1,0 +1,1 @@
+"""The levels of nested operators: who owns which executions, time and work."""

@@ -1,0 +1,1 @@
+"""Where bytes come from: files, folders, URLs, several processes."""

@@ -1,0 +1,1 @@
+"""What the nodes of ONNX models compute and move."""

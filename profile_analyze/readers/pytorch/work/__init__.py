@@ -1,0 +1,1 @@
+"""What the operators of PyTorch compute and move."""

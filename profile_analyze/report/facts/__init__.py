@@ -1,0 +1,1 @@
+"""The facts of summaries, and their sentences."""

@@ -1,0 +1,1 @@
+"""A file an output format: an answer in, bytes out."""

@@ -1,0 +1,1 @@
+"""The texts of cells, and how columns fit the width."""

@@ -1,0 +1,1 @@
+"""Pages of help: lists of columns and devices, inspected rows."""

@@ -1,0 +1,1 @@
+"""Peak rates of devices, and how far operators are from them."""

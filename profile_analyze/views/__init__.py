@@ -1,0 +1,1 @@
+"""What a profile shows besides rows of operators: summaries, inspection, stacks."""

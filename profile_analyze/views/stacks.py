@@ -1,0 +1,77 @@
+"""Computes the stacks of a table: see `views.call_stacks`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from profile_analyze.errors import QueryError
+from profile_analyze.model.levels.ownership import ownership
+from profile_analyze.model.measures import MEASURES
+from profile_analyze.model.measuring import side_of
+from profile_analyze.model.notes import Importance, Note
+from profile_analyze.views.call_stacks import stacks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.profile import Profile
+    from profile_analyze.query.shown_rows import ShownRows
+    from profile_analyze.query.table import Table
+    from profile_analyze.views.call_stacks import Stack
+
+
+def stacks_of_table(table: Table) -> dict[Stack, float]:
+    """Return the seconds of each stack of the table's profile: see `views.call_stacks`.
+
+    The measure of the table decides whether host or device time counts. If the question selects
+    rows, only time that belongs to the rows of the table counts: see `model.levels`. Otherwise, all
+    time counts, including the time of Python outside of operators.
+
+    Raises `QueryError` for a table of groups or of a comparison.
+    """
+    if table.query.grouped or table.query.compared:
+        kind = "a table of groups" if table.query.grouped else "a comparison"
+        raise QueryError(f"output_format: {kind} has no stacks; choose another format")
+    return table.shown.once(_stacks)
+
+
+def notes_on_stacks(table: Table) -> Iterator[Note]:
+    """Yield the notes to show with the stacks of a table."""
+    # The notes of the table say which time is not in its rows. Without a selection, the stacks
+    # cover all time, so these notes would be false.
+    if table.query.selects_rows:
+        yield from table.notes
+    if not stacks_of_table(table):
+        side = MEASURES[table.query.measure].side
+        yield Note(
+            f"no stack: no execution with a time on the {side} was selected", Importance.ANSWER
+        )
+
+
+def _stacks(shown: ShownRows) -> dict[Stack, float]:
+    profile = shown.profile
+    nested = profile.nested or profile
+    if shown.query.selects_rows:
+        counts = _is_owned(profile, nested, shown.chosen)
+    else:
+        counts = np.ones(len(nested.executions), np.bool_)
+    return stacks_of(nested, side_of(profile, shown.measure), counts)
+
+
+def _is_owned(profile: Profile, nested: Profile, operators: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each execution of `nested` whether one of `operators` owns it.
+
+    Shape (executions,). `operators` are rows of `profile`.
+    """
+    is_shown = np.zeros(len(profile), np.bool_)
+    is_shown[operators] = True
+    of_rows = is_shown[profile.executions.operator]
+    if profile.nested is None:
+        return of_rows
+    assert profile.level is not None, "a nested profile is kept when a level is selected"
+    # The extra entry is for -1: executions without an owner.
+    return np.append(of_rows, False)[ownership(nested, profile.level).row_execution]

@@ -1,1 +1,0 @@
-"""Tests of `profile_analyze.analysis`."""
