@@ -7,10 +7,11 @@ limits on its memory, its time and the size of its answer.
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
@@ -38,7 +39,11 @@ _MOST_CHARACTERS: Final = 500_000_000
 """The most characters that all texts of an answer may have."""
 _ROWS_AT_ONCE: Final = 100
 _MOST_MEMORY: Final = 4 << 30
-"""Bytes. DuckDB does not count the memory of answers, so the process is watched, too."""
+"""Bytes. DuckDB does not count lists and answers, so the memory of the process is limited, too."""
+_DATA: Final = 5
+"""The index of the memory that a process has written to, or may write to, in /proc/self/statm."""
+_OWN_LIMIT: Final = " used)"
+"""A part of messages of DuckDB about its own limit, which end with `(1.8 GiB/1.8 GiB used)`."""
 _GRACE_S: Final = 5.0
 """How long DuckDB may take to notice that it is interrupted."""
 _INTERVAL_S: Final = 0.1
@@ -60,6 +65,11 @@ _SQL_TYPES: Final = {NUMBER: "DOUBLE", COUNT: "BIGINT", ROW: "INTEGER", FLAG: "B
 _NEEDS_VALUES: Final = (
     "argument --sql: PIVOT has no list of values; write one, such as ON type IN ('Conv', 'Relu')"
 )
+_BLANKS: Final = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
+_EXPLAIN: Final = re.compile(
+    rf"{_BLANKS}EXPLAIN{_BLANKS}(?:\([^()]*\)|(?:ANALYZE\b)?){_BLANKS}", re.IGNORECASE | re.DOTALL
+)
+"""Matches EXPLAIN and its options at the start of a query."""
 _HELP: Final = "--sql help lists tables and columns"
 
 
@@ -85,27 +95,27 @@ def answer_sql(
             _register(connection, name, table)
         for setting in _LOCKS:
             connection.execute(setting)
-        is_too_large = Event()
         try:
             statement = _only_statement(connection, query)
-            with _limits(connection, timeout_s, give_up, is_too_large):
+            with _limited_time(connection, timeout_s, give_up), _limited_memory():
                 return _fetched(connection.execute(with_texts(connection, statement)))
-        except (duckdb.Error, RuntimeError) as error:
-            is_large = is_too_large.is_set()
-            raise _raised_for(error, query, timeout_s, is_too_large=is_large) from None
+        except (duckdb.Error, RuntimeError, MemoryError) as error:
+            raise _raised_for(error, query, timeout_s) from None
 
 
 def _raised_for(
-    error: duckdb.Error | RuntimeError, query: str, timeout_s: float, *, is_too_large: bool
+    error: duckdb.Error | RuntimeError | MemoryError, query: str, timeout_s: float
 ) -> BaseException:
     """Return the error to raise in place of an error of DuckDB."""
     if isinstance(error, RuntimeError):
         # On Ctrl-C during a query, DuckDB raises this error instead of `KeyboardInterrupt`.
         return KeyboardInterrupt() if str(error) == "Query interrupted" else error
-    if isinstance(error, duckdb.OutOfMemoryException):
+    if isinstance(error, duckdb.OutOfMemoryException) and _OWN_LIMIT in str(error):
         return _memory_error(f"{_MEMORY} of memory in DuckDB")
-    if is_too_large or isinstance(error, duckdb.InterruptException):
-        return _limit_error(timeout_s, is_too_large=is_too_large)
+    if isinstance(error, duckdb.OutOfMemoryException | MemoryError):
+        return _memory_error(f"{scaled_text(_MOST_MEMORY, 'byte')} of memory")
+    if isinstance(error, duckdb.InterruptException):
+        return _time_error(timeout_s)
     return QueryError(f"argument --sql: {reason_of(error, query)}; {_HELP}")
 
 
@@ -113,10 +123,7 @@ def _memory_error(limit: str) -> QueryError:
     return QueryError(f"argument --sql: needs more than {limit}; filter or aggregate earlier")
 
 
-def _limit_error(timeout_s: float, *, is_too_large: bool) -> QueryError:
-    """Return the error about the limit on memory if `is_too_large`, or else on time."""
-    if is_too_large:
-        return _memory_error(f"{scaled_text(_MOST_MEMORY, 'byte')} of memory for its answer")
+def _time_error(timeout_s: float) -> QueryError:
     limit = short_time(timeout_s)
     return QueryError(f"argument --sql: took longer than {limit}; --sql-timeout raises the limit")
 
@@ -172,39 +179,43 @@ def _only_statement(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb
     (statement,) = statements
     if statement.type.name == "MULTI":
         raise QueryError(_NEEDS_VALUES)
-    if statement.type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
-        name = statement.type.name
+    name = statement.type.name
+    if statement.type == duckdb.StatementType.EXPLAIN:
+        name = _explained(connection, query)
+    if name != duckdb.StatementType.SELECT.name:
         raise QueryError(f"argument --sql: {name} is not allowed; SQL only reads: write a SELECT")
     return statement
 
 
+def _explained(connection: duckdb.DuckDBPyConnection, query: str) -> str:
+    """Return the type of the statement that a query explains. ANALYZE also executes it."""
+    rest = _EXPLAIN.sub("", query, count=1)
+    try:
+        types = [one.type.name for one in connection.extract_statements(rest)]
+    except duckdb.Error:
+        types = []
+    return types[0] if len(types) == 1 else duckdb.StatementType.EXPLAIN.name
+
+
 @contextmanager
-def _limits(
+def _limited_time(
     connection: duckdb.DuckDBPyConnection,
     timeout_s: float,
     give_up: Callable[[QueryError], None] | None,
-    is_too_large: Event,
 ) -> Iterator[None]:
-    """Interrupt the connection if the block takes too long or needs too much memory.
-
-    Set `is_too_large` if memory is the reason. Call `give_up` if the interruption fails.
-    """
+    """Interrupt the connection if the block takes too long. Call `give_up` if this fails."""
     is_done = Event()
-    most, end = _resident_bytes() + _MOST_MEMORY, monotonic() + timeout_s
 
     def watch() -> None:
-        while (left := end - monotonic()) > 0 and not is_too_large.is_set():
-            if is_done.wait(min(left, _INTERVAL_S)):
-                return
-            if _resident_bytes() > most:
-                is_too_large.set()
+        if is_done.wait(timeout_s):
+            return
         # An interruption between two steps of DuckDB has no effect, so it is repeated.
         for _ in range(round(_GRACE_S / _INTERVAL_S)):
             connection.interrupt()
             if is_done.wait(_INTERVAL_S):
                 return
         if give_up is not None:
-            give_up(_limit_error(timeout_s, is_too_large=is_too_large.is_set()))
+            give_up(_time_error(timeout_s))
 
     watcher = Thread(target=watch, daemon=True)
     watcher.start()
@@ -215,13 +226,24 @@ def _limits(
         watcher.join()
 
 
-def _resident_bytes() -> int:
-    """Return the memory that this process uses; 0 if the system does not state it."""
+@contextmanager
+def _limited_memory() -> Iterator[None]:
+    """Let the process grow by `_MOST_MEMORY` at most, if the system states how large it is."""
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[_DATA])
     except OSError:
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
+        yield
+        return
+    # Only here, because Windows has no such module.
+    resource = import_module("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [pages * os.sysconf("SC_PAGE_SIZE") + _MOST_MEMORY, soft, hard]
+    least = min(one for one in limits if one != resource.RLIM_INFINITY)
+    resource.setrlimit(resource.RLIMIT_DATA, (least, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
