@@ -77,7 +77,8 @@ def _by_track(profile: Profile) -> Iterator[str]:
         times = dict(zip(groups["track"], groups["time"], strict=True))
         totals_s: dict[str, float] = {}  # several tracks may have the same name
         for track, total_s in at_level(profile).total_by_track(side).items():
-            totals_s[track.name] = totals_s.get(track.name, 0.0) + total_s
+            if not isnan(total_s):  # such a track adds nothing to its group
+                totals_s[track.name] = totals_s.get(track.name, 0.0) + total_s
         for name, total_s in totals_s.items():
             if not _same(times.get(name, nan), total_s):
                 yield f"{measure} on {name!r} is {times.get(name)!r}, not {total_s!r}"

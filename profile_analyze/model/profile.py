@@ -261,9 +261,16 @@ class Profile:
         """Return the total seconds of each track of `side` that has executions.
 
         With several runs, each total is the median over the runs. It is NaN if no time is known.
+        Tracks that are equal in all that the file says of them count as one.
         """
-        medians = over_runs(total_by_track(self, side), "median").tolist()
-        return {self.tracks[index]: medians[index] for index in self.executed_tracks(side)}
+        by_track = total_by_track(self, side)
+        rows_of: dict[Track, list[int]] = {}
+        for index in self.executed_tracks(side):
+            rows_of.setdefault(self.tracks[index], []).append(index)
+        return {
+            track: float(over_runs(totals(by_track[rows])[np.newaxis], "median")[0])
+            for track, rows in rows_of.items()
+        }
 
     def executed_tracks(self, side: Side) -> list[int]:
         """Return the indices of the tracks of `side` that have executions."""

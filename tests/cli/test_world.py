@@ -324,7 +324,7 @@ def test_worker_processes_end_with_the_command(tmp_path: Path, end: signal.Signa
         (tmp_path / f"{number}.json").symlink_to(PROFILES / "mobilenet.json")
     code = (
         "import glob, multiprocessing, time\n"
-        "from profile_analyze.readers import many\n"
+        "from profile_analyze.readers.input import many\n"
         "from profile_analyze.cli.process import run_process\n"
         "def answer():\n"
         f"    files = glob.glob({f'{tmp_path}/*'!r})\n"

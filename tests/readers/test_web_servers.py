@@ -149,8 +149,8 @@ def test_several_processes_read_many_files(tmp_path: Path, server: str, called: 
     question = ["-t", "0", "--format", "json", "--columns", "run,name,time"]
     code = (
         "import sys\n"
-        "from profile_analyze.cli import main, several_files\n"
-        "from profile_analyze.readers import pool\n"
+        "from profile_analyze.cli import main\nfrom profile_analyze.cli.inputs import several_files\n"
+        "from profile_analyze.readers.input import pool\n"
         "several_files.available_cores = lambda: 2\n"
         "started = []\n"
         "start = pool.ReaderPool._start_worker\n"
