@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 Number = float | None
 
 
@@ -45,14 +43,12 @@ def _added_up(values: list[float]) -> float:
 
 
 def _deviation(known: list[float]) -> Number:
-    """Return the sample standard deviation by the textbook formula, adding squares in order."""
+    """Return the sample standard deviation by the textbook formula."""
     if len(known) < 2:
         return None
-    shifted = [value - known[0] for value in known]  # equal values give exactly 0
-    mean = float(np.sum(shifted)) / len(known)  # adds in the same order as the package
-    squares = 0.0
-    for value in shifted:
-        squares += (value - mean) ** 2
+    shifted = [value - min(known) for value in known]  # equal values give exactly 0
+    mean = math.fsum(shifted) / len(known)
+    squares = math.fsum((value - mean) * (value - mean) for value in shifted)
     return math.sqrt(squares / (len(known) - 1))
 
 

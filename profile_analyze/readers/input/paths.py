@@ -313,7 +313,14 @@ def _identity(file: str, index: int) -> Hashable:
 
 
 def _without_links(files: Sequence[str], indices: Iterable[int]) -> list[int]:
-    return [one for one in indices if os.path.realpath(files[one]) == os.path.abspath(files[one])]
+    return [one for one in indices if _has_no_links(files[one])]
+
+
+def _has_no_links(file: str) -> bool:
+    try:
+        return os.path.realpath(file) == os.path.abspath(file)
+    except ValueError:  # no file can have this name
+        return True
 
 
 def _subfolders(folder: str) -> Iterator[str]:
