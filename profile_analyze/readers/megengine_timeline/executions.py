@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 
+_LATEST_US: Final = 4e15
+"""The year 2096, in microseconds since 1970. Later floats cannot tell microseconds apart."""
+
+
 class Recorded(NamedTuple):
     """The parts of a `Profile` that come from the events of a timeline."""
 
@@ -34,6 +38,8 @@ class Recorded(NamedTuple):
     runs: tuple[Run, ...]
     pids: list[int]
     """The process ids. `Run.process` is an index in this list."""
+    impossible: int
+    """How many executions have impossible times, which become N/A."""
 
 
 def recorded(recording: Recording) -> Recorded:
@@ -49,6 +55,8 @@ def recorded(recording: Recording) -> Recorded:
     spans = recording.spans
     start_us = np.append(np.array(spans.start_us)[host.span], np.array(recording.kernels.start_us))
     end_us = np.append(np.array(spans.end_us)[host.span], np.array(recording.kernels.end_us))
+    is_impossible = (np.abs(start_us) > _LATEST_US) | (np.abs(end_us) > _LATEST_US)
+    start_us, end_us = (np.where(is_impossible, np.nan, one) for one in (start_us, end_us))
     run = np.append(host.run, kernels.run)
     none_on_host, none_on_devices = (np.full(len(one.run), NONE) for one in (host, kernels))
     tracks: dict[Track, int] = {}
@@ -68,7 +76,8 @@ def recorded(recording: Recording) -> Recorded:
         Run(pids.index(one.pid), one.number, one.label, wall_s)
         for one, wall_s in zip(host.iterations, walls_s, strict=True)
     )
-    return Recorded([*rows], executions, tuple(tracks), runs, pids)
+    impossible = int(is_impossible.sum())
+    return Recorded([*rows], executions, tuple(tracks), runs, pids, impossible)
 
 
 def _row_of(recording: Recording, host: Placed, index: int) -> Row:
@@ -80,9 +89,14 @@ def _row_of(recording: Recording, host: Placed, index: int) -> Row:
 
 
 def _walls_s(run: Indices, start_us: Floats, end_us: Floats, runs: int) -> list[float]:
-    """Return, for each run, the seconds from the first start to the last end."""
+    """Return, for each run, the seconds from the first start to the last end.
+
+    NaN for a run with an unknown time.
+    """
+    is_known = ~(np.isnan(start_us) | np.isnan(end_us))
     first_us, last_us = np.full(runs, np.inf), np.full(runs, -np.inf)
-    np.minimum.at(first_us, run, start_us)
-    np.maximum.at(last_us, run, end_us)
+    np.minimum.at(first_us, run[is_known], start_us[is_known])
+    np.maximum.at(last_us, run[is_known], end_us[is_known])
+    last_us[run[~is_known]] = np.nan
     walls_s: list[float] = (np.maximum(difference(last_us, first_us), 0.0) / US_PER_S).tolist()
     return walls_s

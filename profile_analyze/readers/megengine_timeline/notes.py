@@ -52,6 +52,11 @@ def notes_on(
             f"left out {counted(events, 'event')} without a matching begin or end",
             Importance.INCOMPLETE,
         )
+    if found.impossible:
+        yield Note(
+            f"left out the times of {counted(found.impossible, 'execution')}: they are impossible",
+            Importance.INCOMPLETE,
+        )
     if not len(recording.kernels.start_us):
         yield Note(
             "the file has no device times; profile with profile_device=1, which is "

@@ -10,7 +10,8 @@ from profile_analyze.model.executions import Executions, Track
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.readers.onnxruntime.kernels import kernels_of, tracks_of_kernels
 from profile_analyze.readers.onnxruntime.nodes import devices_of, nodes_of, tracks_of_nodes
-from profile_analyze.readers.onnxruntime.timeline import column
+from profile_analyze.readers.onnxruntime.timeline import ROUNDING_US, column
+from profile_analyze.readers.overlaps import Overlaps, of_neighbours, of_nested
 from profile_analyze.units import US_PER_S
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.terms import Side
     from profile_analyze.readers.onnxruntime.events import Events
+    from profile_analyze.readers.onnxruntime.nodes import Nodes
     from profile_analyze.readers.onnxruntime.operators import Operator
 
     Indices = NDArray[np.int64]
@@ -41,6 +43,7 @@ class Recorded(NamedTuple):
     """The same for executions of kernels."""
     is_launch: NDArray[np.bool_]
     """Shape (operators,): whether an operator only launches work on a device."""
+    overlaps: Overlaps
 
 
 def recorded(events: Events) -> Recorded:
@@ -78,7 +81,23 @@ def recorded(events: Events) -> Recorded:
         len(events.nodes.start_us) - len(nodes.rows),
         len(events.kernels.start_us) - len(kernels.rows),
         is_launch,
+        _overlaps(events, nodes),
     )
+
+
+def _overlaps(events: Events, nodes: Nodes) -> Overlaps:
+    """Return how far nodes of one thread overlap without being nested."""
+    thread, start_us, duration_us = (
+        column(values)[nodes.rows]
+        for values in (events.nodes.thread, events.nodes.start_us, events.nodes.duration_us)
+    )
+    with np.errstate(all="ignore"):  # a time may be near the largest float
+        end_us = start_us + duration_us
+        excess_us = np.maximum(
+            of_nested(end_us, nodes.parent), of_neighbours(thread, start_us, end_us, nodes.parent)
+        )
+        wrong_us = excess_us[excess_us > ROUNDING_US]
+        return Overlaps(len(wrong_us), float(wrong_us.sum()) / US_PER_S)
 
 
 def _seconds(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Indices: TypeAlias = NDArray[np.int64]
 
 _NONE: Final = -1
-_ROUNDING_US: Final = 1.0
+ROUNDING_US: Final = 1.0
 """Starts and durations are cut to whole microseconds. The computed end of an execution may thus be
 up to one microsecond before the start of an execution that ran inside it."""
 
@@ -53,7 +53,7 @@ def _containing(start_us: Floats, runs: Times, candidates: Indices) -> Indices:
     """
     run_start_us = column(runs.start_us)[candidates]
     with np.errstate(over="ignore"):  # a time may be near the largest float
-        run_end_us = run_start_us + column(runs.duration_us)[candidates] + _ROUNDING_US
+        run_end_us = run_start_us + column(runs.duration_us)[candidates] + ROUNDING_US
     index = np.searchsorted(run_start_us, start_us, side="right") - 1
     is_inside = (index >= 0) & (start_us <= run_end_us[index])
     return np.where(is_inside, candidates[index], _NONE)
@@ -119,7 +119,7 @@ def _is_inside(span: _Span, outer: _Span) -> bool:
     """
     ended_before = span.end_us == outer.start_us
     if span.row < outer.row and (outer.has_body or not ended_before):
-        return span.start_us <= outer.end_us + _ROUNDING_US
+        return span.start_us <= outer.end_us + ROUNDING_US
     return span.start_us < outer.end_us and outer.has_body
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.executions import Run, Track
     from profile_analyze.model.operators import Scope
+    from profile_analyze.readers.overlaps import Overlaps
     from profile_analyze.readers.pytorch.columns import Events
     from profile_analyze.readers.pytorch.rows import Row
     from profile_analyze.readers.pytorch.steps import Steps
@@ -71,6 +72,7 @@ class Recorded(NamedTuple):
     """The greatest common divisor of the numbers of calls of the outermost operators. It is 1 in a
     trace with steps."""
     clipped: Clipped
+    overlaps: Overlaps
     lost_launches: tuple[int, int]
     """How many launches have no kernel in the file, and how many launches there are."""
 
@@ -129,11 +131,10 @@ def recorded(events: Events, rank: int | None, *, is_of_cpu: bool) -> Recorded:
     launches = _launches_with_known_work(events)
     lost = unlinked[launches[unlinked]]
     lost_at = _launch_times(timeline, processes_of(events), operator, lost)
-    runs, clipped = host.steps.runs_with(work, *lost_at), timeline.clipped
+    runs = host.steps.runs_with(work, *lost_at)
     counts = (len(lost), int(launches.sum()))
-    return Recorded(
-        rows, executions, tracks, runs, outermost, outside, repetitions, clipped, counts
-    )
+    wrong = (timeline.clipped, timeline.overlaps)
+    return Recorded(rows, executions, tracks, runs, outermost, outside, repetitions, *wrong, counts)
 
 
 def _launches_without_work(events: Events, timeline: Timeline) -> Indices:

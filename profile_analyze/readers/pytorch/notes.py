@@ -12,6 +12,7 @@ from profile_analyze.model.notes import Importance, Note, notes_with_share, time
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME
 from profile_analyze.readers.counted_times import CountedTimes
+from profile_analyze.readers.overlaps import notes_on_overlaps
 from profile_analyze.readers.pytorch.timeline import integers
 from profile_analyze.readers.pytorch.work.operators import follows_from_shapes
 from profile_analyze.units import counted, percent, short_time
@@ -40,6 +41,7 @@ def notes_on_trace(trace: Trace, found: Recorded, device_use: str | None) -> Ite
     if trace.has_end:
         yield from _notes_on_lost_kernels(found)
     yield from _notes_on_work(found)
+    yield from notes_on_overlaps(found.overlaps)
     if device_use is not None:
         yield from _notes_on_driver_calls(events, found)
     if len(found.outside):

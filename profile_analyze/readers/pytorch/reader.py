@@ -16,6 +16,7 @@ from profile_analyze.readers.pytorch.notes import notes_on_trace
 from profile_analyze.readers.pytorch.operators import operators_of
 from profile_analyze.readers.pytorch.tracks import use_of_device
 from profile_analyze.readers.recognition import ASCEND
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -71,9 +72,11 @@ def _check(file: str, trace: Trace) -> None:
     if _ASCEND in events.processes:  # far into the file, where no pattern looks for it
         raise UnknownFormatError(file, f"looks like {ASCEND}")
     if not (len(events.host) or len(events.calls) or len(events.work)):
-        raise MalformedProfileError(
-            file, "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
-        )
+        reason = "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
+        if events.untimed:
+            times = f"the times of {counted(events.untimed, 'event')} are missing or impossible"
+            reason = f"has no event with a valid time: {times}"
+        raise MalformedProfileError(file, reason)
 
 
 def _hardware(trace: Trace, metadata: Metadata) -> str | None:

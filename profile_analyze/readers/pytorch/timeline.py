@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.readers.overlaps import Overlaps, of_nested
 from profile_analyze.readers.pytorch.facts import FUNCTION_EVENT, REGION_EVENT
 from profile_analyze.readers.pytorch.nesting import clipped, innermost, parents, rows_by_start
 
@@ -81,6 +82,8 @@ class Timeline(NamedTuple):
     allocating: Indices
     """The innermost host event around each allocation, or -1."""
     clipped: Clipped
+    overlaps: Overlaps
+    """The host events and driver calls that end after the host event around them."""
 
 
 def timeline_of(events: Events) -> Timeline:
@@ -92,18 +95,27 @@ def timeline_of(events: Events) -> Timeline:
     if any(one.kind == FUNCTION_EVENT for one in events.host_facts):
         host = _with_shorter_functions(events, host)
     parent = _parents(host)
+    call_parent = around(host, parent, calls.thread, calls.start_ns)
     call = _launching_calls(events, calls, work)
     return Timeline(
         host,
         calls,
         work,
         parent,
-        around(host, parent, calls.thread, calls.start_ns),
+        call_parent,
         call,
         np.where(call >= 0, -1, _launching_hosts(events, host, work)),
         around(host, parent, integers(events.allocations.thread), _allocated_ns(events, first_us)),
         clipped_work,
+        _overlaps(host, parent, calls, call_parent),
     )
+
+
+def _overlaps(host: Spans, parent: Indices, calls: Spans, call_parent: Indices) -> Overlaps:
+    end = np.append(host.end_ns, calls.end_ns)
+    excess = of_nested(end, np.append(parent, call_parent))
+    excess = excess[excess > _ROUNDING_NS]
+    return Overlaps(len(excess), int(excess.sum()) / _NS_PER_S)
 
 
 def waits(events: Events, timeline: Timeline) -> dict[str, NDArray[np.float64]]:

@@ -161,7 +161,10 @@ def test_the_readable_part_of_a_damaged_trace_is_read(
         (document(), NOTHING),
         (document({}), NOTHING),
         (document(event("python_function", "f.py(1): g")), NOTHING),
-        (document(op("a", None)), NOTHING),
+        (
+            document(op("a", None)),
+            "has no event with a valid time: the times of 1 event are missing or impossible",
+        ),
         (b'{"schemaVersion": 1, "traceEvents": null}', NO_LIST),
         (b'{"schemaVersion": 1, "traceEvents": {}}', NO_LIST),
         (b'{"schemaVersion": 1}', NO_LIST),
