@@ -406,3 +406,10 @@ def test_convolutions_with_padded_channels_get_the_work_of_the_model(tmp_path: P
         "r0_nchwc,20736,Conv_0 + Add_0 + Identity_0 + Relu_0",
         "y_nchwc,36864,Conv_1 + Add_1 + Identity_1 + Relu_1 + Dropout_0 + Identity_2",
     ]
+
+
+def test_a_name_that_no_file_can_have_is_reported_beside_a_model() -> None:
+    outcome = run_command("\ud800", "--model", MODEL)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.startswith("profile_analyze: error: ")
+    assert outcome.err.count("\n") == 1

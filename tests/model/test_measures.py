@@ -254,3 +254,12 @@ def test_runs_without_executions_are_measured_in_parts_too(monkeypatch: pytest.M
     profile = profile_of(NAMES[:1], rows, tracks=[Track("x")], runs=[Run(0)] * 8)
     expected = [[nan, 6, nan, nan, 5, nan, 7, nan]]
     np.testing.assert_array_equal(profile.measured("time"), expected)
+
+
+def test_times_of_equal_tracks_are_added_up() -> None:
+    profile = profile_of(
+        [{"name": "a"}],
+        [{"operator": 0, "duration_s": float(track + 1), "track": track} for track in range(2)],
+        tracks=(CPU, CPU),
+    )
+    assert profile.total_by_track("device") == {CPU: 3.0}

@@ -124,13 +124,21 @@ def _without_models(files: list[str], models: list[str]) -> list[str]:
     If no other file would remain, return all files: reading them then reports the error.
     """
     paths = real_paths(models)
-    others = [one for one in files if os.path.realpath(one) not in paths] if paths else []
+    others = [one for one in files if real_path(one) not in paths] if paths else []
     return others or files
 
 
 def real_paths(files: list[str]) -> set[str]:
     """Return the real paths of the files that are not standard input."""
-    return {os.path.realpath(one) for one in files if one != "-"}
+    return {real_path(one) for one in files if one != "-"}
+
+
+def real_path(file: str) -> str:
+    """Return the real path of a file, or `file` if no file can have this name."""
+    try:
+        return os.path.realpath(file)
+    except ValueError:  # a lone surrogate, or a NUL
+        return file
 
 
 def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError]) -> Inputs | None:

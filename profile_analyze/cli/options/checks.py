@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.cli.inputs.files import real_paths
+from profile_analyze.cli.inputs.files import real_path, real_paths
 from profile_analyze.cli.options.parser import COMMAND, parser
 from profile_analyze.cli.options.table import OPTIONS
 from profile_analyze.cli.output.requested_format import requested_output_format
@@ -107,7 +107,7 @@ def _with_profile_first(files: Sequence[str]) -> str:
     if len(set(files)) > 2:
         return "NEW --compare OLD, each with all files of its side"
     new = files[-1]
-    base = [one for one in files if os.path.realpath(one) != os.path.realpath(new)]
+    base = [one for one in files if real_path(one) != real_path(new)]
     if base:
         return shlex.join([new, "--compare", *base])
     return f"FILE --compare {shlex.quote(new)}, with another profile as FILE"
@@ -121,13 +121,13 @@ def _check_model(arguments: argparse.Namespace) -> None:
         raise QueryError(f"--model names {len(models)} models; name the one that ran")
     model_paths = real_paths(models)
     surplus = [one for one in arguments.files[1:] if one.endswith(MODEL_SUFFIX)]
-    surplus = [one for one in surplus if os.path.realpath(one) not in model_paths]
+    surplus = [one for one in surplus if real_path(one) not in model_paths]
     if models and surplus:
         raise QueryError(
             f"--model takes one model, so {surplus[0]} counts as a profile; name the model that ran"
         )
     # Beside other files, the model is left out: a pattern may stand for it, too.
-    sides = ({*map(os.path.realpath, side)} for side in (arguments.files, arguments.compare))
+    sides = ({*map(real_path, side)} for side in (arguments.files, arguments.compare))
     if model_paths and model_paths in sides:
         # The suffix chooses the advice, because no file has been read yet.
         own = descriptions_of(os.path.basename(models[0]))  # noqa: PTH119  # may be a URL
