@@ -94,8 +94,9 @@ def test_the_wait_in_huge_times_has_no_ratio() -> None:
 
 
 def test_integers_over_64_bits_are_floats_in_json() -> None:
-    assert to_json([2**70, -(2**64), 10**5000, 1, True, nan]) == (
-        "[1.1805916207174113e+21,-1.8446744073709552e+19,null,1,true,null]"
+    printed = to_json([2**70, -(2**64), 10**5000, 1, True, nan])
+    assert printed.replace("e+", "e") == (  # older versions of orjson write no +
+        "[1.1805916207174113e21,-1.8446744073709552e19,null,1,true,null]"
     )
 
 

@@ -255,7 +255,8 @@ def test_counts_over_64_bits_are_written_as_floats(output_format: str) -> None:
     outcome = run_command(str(HOSTILE / "int_over_64_bits.onnx"), *columns)
     assert (outcome.code, outcome.err) == (0, "")
     row = {"csv": "\n%s,0\r\n", "json": '"rows":[[%s,0]]', "jsonl": '"macs":%s,"params":0}'}
-    assert row[output_format] % "1.2250165209153785e+40" in outcome.out
+    printed = outcome.out.replace("e+40", "e40")  # as older versions of orjson write it
+    assert row[output_format] % "1.2250165209153785e40" in printed
 
 
 @pytest.mark.parametrize("size", [1.5, [2, 3], "x", 2**63 - 1])
