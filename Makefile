@@ -34,14 +34,13 @@ test-slow: $(DEV) ## the slow tests and the tests with random examples, with all
 	TESTS_FOR=ci $(BIN)/python -m pytest -n auto -q -m 'slow or slowest or hypothesis'
 
 docs: $(DEV) ## write the generated pages, and the output of commands in documents, anew
-	text=$$($(BIN)/python -m profile_analyze --columns help) && printf '%s\n' "$$text" > docs/columns.md
-	text=$$($(BIN)/python -m profile_analyze.cli.options_page) && printf '%s\n' "$$text" > docs/options.md
+	$(BIN)/python -m tests.generated_parts
 	$(BIN)/python -m tests.report.test_facts
 	$(BIN)/python -m tests.document_sessions
 	$(BIN)/python -m tests.terminal_picture
 
 record: docs ## write everything that is recorded anew: documents, and outputs that tests compare
-	for module in columns.test_column_lists work.test_page cli.test_screens cli.test_explain cli.test_wrong_calls \
+	for module in columns.test_column_lists cli.test_screens cli.test_explain cli.test_wrong_calls \
 		report.test_whole_reports report.test_every_runtime; do \
 		$(BIN)/python -m tests.$$module || exit 1; \
 	done

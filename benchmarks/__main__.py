@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REPORT = Path(__file__).parent / "README.md"
-MARKER = "<!-- measured -->"
+START, END = "<!-- measured: costs -->", "<!-- end: costs -->"
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,8 @@ def main() -> None:
     text = "\n".join(_report(measured, arguments.rounds, original))
     print(text)
     if arguments.write:
-        before = REPORT.read_text(encoding="utf-8").split(MARKER)[0]
-        REPORT.write_text(f"{before}{MARKER}\n\n{text}\n", encoding="utf-8")
+        before = REPORT.read_text(encoding="utf-8").split(START)[0]
+        REPORT.write_text(f"{before}{START}\n\n{text}\n\n{END}\n", encoding="utf-8")
 
 
 def _cases(chosen: list[str], original: Path | None) -> Iterator[Case]:

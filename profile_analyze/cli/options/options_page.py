@@ -1,14 +1,10 @@
-"""Makes docs/options.md from the table of options.
-
-python -m profile_analyze.cli.options.options_page > docs/options.md
-"""
+"""Makes docs/options.md from the table of options."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.options.table import FILES, GENERAL, OPTION_GROUPS
-from profile_analyze.cli.output.standard import print_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +50,3 @@ def _written(option: Option) -> str:
         return f"{values} ..."
     several = f" [{values} ...]" if settings.get("nargs") == "+" else ""
     return f"{', '.join(option.flags)} {values}{several}".rstrip()
-
-
-if __name__ == "__main__":
-    print_text(options_page())

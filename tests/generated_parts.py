@@ -1,0 +1,78 @@
+"""The pages and parts of documents that are made from the code. Run this module to write them.
+
+A part stands between `<!-- generated: NAME -->` and `<!-- end: NAME -->`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from profile_analyze.cli.options.options_page import options_page
+from profile_analyze.work.kinds import KINDS
+from tests.conftest import ROOT, run_command
+from tests.document_sessions import DOCUMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+
+def _columns() -> str:
+    return run_command("--columns", "help").out
+
+
+def _devices() -> str:
+    return run_command("--peaks", "list").out
+
+
+def _kinds() -> str:
+    rows = ["| kind | category | inputs; attributes | counts | source |", "|---|---|---|---|---|"]
+    rows += [
+        f"| {kind.name} | {kind.category} | {kind.inputs} | {kind.meaning} | {kind.source} |"
+        for kind in KINDS.values()
+    ]
+    return "\n".join(rows) + "\n"
+
+
+PAGES: Final[Mapping[Path, Callable[[], str]]] = {
+    ROOT / "docs" / "columns.md": _columns,
+    ROOT / "docs" / "options.md": options_page,
+}
+"""The pages that are generated whole."""
+PARTS: Final[Mapping[str, Callable[[], str]]] = {"devices": _devices, "kinds": _kinds}
+"""The parts of other pages, by name."""
+
+GENERATED: Final = re.compile(
+    r"(<!-- (generated|measured): (.+) -->\n).*?(<!-- end: \3 -->\n)", re.DOTALL
+)
+"""A part that nobody writes by hand. Benchmarks write the measured parts, on request only."""
+
+
+@cache
+def current(name: str) -> str:
+    """Return the text that a generated part has now."""
+    return PARTS[name]()
+
+
+def with_current_parts(document: str) -> str:
+    """Return a document with all its generated parts made anew."""
+
+    def part(found: re.Match[str]) -> str:
+        start, kind, name, end = found.groups()
+        return start + current(name) + end if kind == "generated" else found[0]
+
+    return GENERATED.sub(part, document)
+
+
+def current_documents() -> Iterator[tuple[Path, str]]:
+    """Yield each document, with the text that it has now."""
+    for path in DOCUMENTS:
+        page = PAGES.get(path)
+        yield path, page() if page else with_current_parts(path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    for path, text in current_documents():
+        path.write_text(text, encoding="utf-8", newline="\n")
