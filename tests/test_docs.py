@@ -136,7 +136,6 @@ MOST_WORDS_OF: Final = {
     "docs/architecture.md": 5015,  # 2500 once it is short
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
     "CONTRIBUTING.md": 1928,
-    "docs/ci.md": 2832,
     "docs/cookbook.md": 2158,
     "docs/errors.md": 2891,
     "docs/fleet.md": 2054,
@@ -148,7 +147,7 @@ MOST_WORDS_OF: Final = {
     "docs/roofline.md": 2073,
     "docs/statistics.md": 2881,
 }
-MOST_WORDS_IN_ALL = 48_602  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 47_242  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
