@@ -21,7 +21,7 @@ MOST_LINES: Final = 600
 MOST_LINES_OF_A_FUNCTION: Final = 50
 CIRCLES: Final = 6
 """How many groups of files import each other, at least for type checkers. May only shrink."""
-SENTENCE_MAKERS: Final = ("Note", "notes_with_share")
+SENTENCE_MAKERS: Final = ("TextNote", "notes_with_share")
 PLACES_OF_SENTENCES: Final = 215
 """At how many places notes may be made."""
 

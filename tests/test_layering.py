@@ -42,16 +42,17 @@ MAY_IMPORT = {
         *("model", "columns", "comparison", "roofline"),
     },
     "gate": {
-        *("advice", "errors", "large_arrays", "units"),
+        *("advice", "errors", "findings", "large_arrays", "units"),
         *("model", "columns", "comparison", "roofline", "query"),
     },
+    "findings": {"errors", "units", "model"},
     "views": {
         *("advice", "errors", "large_arrays", "units"),
         *("model", "columns", "comparison", "roofline", "query"),
     },
     "report": {
         *("errors", "units", "version"),
-        *("model", "columns", "comparison", "roofline", "query", "gate", "views"),
+        *("model", "columns", "comparison", "roofline", "query", "gate", "views", "findings"),
     },
     "fleet": {
         *("advice", "errors", "termination", "units", "version"),
@@ -60,13 +61,13 @@ MAY_IMPORT = {
     "cli": {
         *("advice", "errors", "termination", "units", "version"),
         *("model", "readers", "writers", "columns", "comparison", "roofline", "query", "gate"),
-        *("views", "report", "fleet"),
+        *("views", "findings", "report", "fleet"),
     },
     "__main__": {"cli"},
     "__init__": {
         *("errors", "units", "version"),
         *("model", "readers", "columns", "comparison", "roofline", "query", "gate", "views"),
-        *("report", "fleet"),
+        *("findings", "report", "fleet"),
     },
 }
 

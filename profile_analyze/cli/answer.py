@@ -30,6 +30,7 @@ from profile_analyze.columns.catalog import (
 )
 from profile_analyze.comparison.constants import counting_constants
 from profile_analyze.errors import QueryError
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.notes import by_importance, chosen_notes
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.profile import Profile
@@ -50,6 +51,7 @@ from profile_analyze.report.formats.output_formats import (
     find_explanation_renderer,
     find_renderer,
 )
+from profile_analyze.report.layout.times import AUTO
 from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
 from profile_analyze.units import counted
 from profile_analyze.views.summary import summarise
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.notes import Note, NoteChoice
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Renderer
+    from profile_analyze.report.layout.times import TimeUnit
     from profile_analyze.roofline.peaks import Peaks
 
 
@@ -136,40 +139,41 @@ def _inspection(profile: Profile, key: str) -> Report:
 def notes_to_print(report: Report, request: Request) -> list[str]:
     """Return the notes to print after the answer, the most important first."""
     return [
-        *verdicts_missed_in_file(report, request),
-        *printed_notes(report.notes, request.appearance.notes),
+        *verdicts_to_print(report, request),
+        *printed_notes(report.notes, request.appearance.notes, request.appearance.time_unit),
         *files_written(request),
     ]
 
 
-def printed_notes(notes: Sequence[Note], which: NoteChoice) -> list[str]:
+def printed_notes(
+    notes: Sequence[Note], which: NoteChoice, time_unit: TimeUnit = AUTO
+) -> list[str]:
     """Return the notes to print. `which` is the value of `--notes`.
 
-    With `few`, the last line counts the notes that are not printed. With `none`, only verdicts are
-    printed, because formats such as csv show verdicts nowhere else.
+    With `few`, the last line counts the notes that are not printed.
     """
     chosen = chosen_notes(notes, which)
     left_out = len(notes) - len(chosen)
+    texts = [as_text(note, time_unit) for note in chosen]
     if which != "few" or not left_out:
-        return [*chosen]
-    return [*chosen, f"--notes all also shows {counted(left_out, 'less important note')}"]
+        return texts
+    return [*texts, f"--notes all also shows {counted(left_out, 'less important note')}"]
 
 
-def verdicts_missed_in_file(report: Report, request: Request) -> list[str]:
-    """Return the verdicts other than `passed`, as sentences to print if the answer is in a file.
+def verdicts_to_print(report: Report, request: Request) -> list[str]:
+    """Return the verdicts on conditions that a person might miss, as sentences.
 
-    In a file, such a verdict could go unnoticed. A verdict that is also a note of the report is
-    left out, because it is printed anyway. Without an output file, the result is empty.
+    These are all verdicts if the output format does not show them, as csv, and otherwise the
+    verdicts other than `passed` if the answer is in a file.
     """
-    if request.output is None:
+    if report.shows_verdicts and request.output is None:
         return []
-    sentences = (
+    return [
         gate_sentence(verdict)
         for section in report.all_of(Verdicts)
         for verdict in section.verdicts
-        if verdict.outcome != "passed"
-    )
-    return [sentence for sentence in sentences if sentence not in report.notes]
+        if verdict.outcome != "passed" or not report.shows_verdicts
+    ]
 
 
 def _with_measured_peaks(request: Request) -> Request:
@@ -301,4 +305,5 @@ def _report_on(
         verdicts=verdicts,
         source=source,
         notes=by_importance((*notes, *notes_on_files)),
+        shows_verdicts=renderer.has_summary_beside_tables,
     )

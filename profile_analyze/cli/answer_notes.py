@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from profile_analyze.cli.inputs.sources import notes_on_merged_sides
 from profile_analyze.cli.options.model_options import notes_on_columns
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST, is_run_key
 from profile_analyze.query.notes.other_side import other_side_notes
 from profile_analyze.query.notes.unmatched import wildcard_notes
 from profile_analyze.query.run import run
-from profile_analyze.report.facts.sentence_parts import gate_sentence
 from profile_analyze.report.facts.totals import notes_on_copy_time
 from profile_analyze.report.formats.output_formats import (
     OPERATORS,
@@ -60,11 +59,11 @@ def notes_on_answer(
         yield from other_side_notes(table, request.columns)
     yield from _notes_on_conditions(source, verdicts, request.query)
     if not tables and _filters_rows_only(request):
-        yield Note("the totals cover all operators, whatever the filters", Importance.ANSWER)
+        yield TextNote("the totals cover all operators, whatever the filters", Importance.ANSWER)
     if not (tables or request.plot):
         yield from _notes_on_arrangement(source, request.query)
     yield from _notes_on_sides(request)
-    yield from _notes_on_format(renderer, summary, tables, verdicts)
+    yield from _notes_on_format(renderer, summary, tables)
     yield from notes_on_columns(request, profile)
     yield from _notes_on_suffix(request.output, renderer)
 
@@ -72,13 +71,13 @@ def notes_on_answer(
 def _notes_on_sides(request: Request) -> Iterator[Note]:
     """Yield notes on tables that have other times than the call asks for."""
     if request.sides == (HOST,) and not request.chooses_side:
-        yield Note(
+        yield TextNote(
             "no operator has a device time, so the rows have host times; profile again with device "
             "times",
             Importance.ANSWER,
         )
     if request.leaves_out_host:
-        yield Note(
+        yield TextNote(
             "--print-only leaves out the host times that --show-host asks for", Importance.ANSWER
         )
 
@@ -93,7 +92,7 @@ def _notes_on_conditions(
         if (notes := [*wildcard_notes(about)]) and run(about, source).matched:
             yield from notes
     if verdicts and query.having:
-        yield Note("--fail-if judges operators, so it does not use --having", Importance.ANSWER)
+        yield TextNote("--fail-if judges operators, so it does not use --having", Importance.ANSWER)
 
 
 def _notes_on_arrangement(source: Profile | Comparison, query: Query) -> Iterator[Note]:
@@ -106,7 +105,9 @@ def _notes_on_arrangement(source: Profile | Comparison, query: Query) -> Iterato
     idle = [*groups, *order]
     if idle:
         have = "has" if idle == order else "have"
-        yield Note(f"without a table, {' and '.join(idle)} {have} no effect", Importance.CONTEXT)
+        yield TextNote(
+            f"without a table, {' and '.join(idle)} {have} no effect", Importance.CONTEXT
+        )
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
@@ -120,14 +121,14 @@ def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
     """Yield a note if the output file is named after a format, or has the suffix of another one."""
     if output in {*OUTPUT_FORMATS, *TABLE_FORMATS} - {OPERATORS, renderer.name}:
-        yield Note(
+        yield TextNote(
             f"{output}: the answer is in a file of this name; --format {output} chooses a format",
             Importance.ANSWER,
         )
     by_suffix = format_by_suffix(output or "")
     # The suffix .txt belongs to the format `table`, but suits any text.
     if by_suffix not in (None, TABLE, renderer.name):
-        yield Note(
+        yield TextNote(
             f"{output}: written as {renderer.name}, which the options ask for, although its suffix "
             f"stands for {by_suffix}",
             Importance.ANSWER,
@@ -143,18 +144,12 @@ def _filters_rows_only(request: Request) -> bool:
     return any(others) or (any(of_copies) and not request.shows_copy_time)
 
 
-def _notes_on_format(
-    renderer: Renderer, summary: Summary, tables: list[Table], verdicts: tuple[FailVerdict, ...]
-) -> Iterator[Note]:
+def _notes_on_format(renderer: Renderer, summary: Summary, tables: list[Table]) -> Iterator[Note]:
     """Yield notes on what the output format does not show."""
     if renderer.follows_original:
         yield from notes_on_copy_time(summary)
     if renderer.for_programs and renderer.has_tables:
         yield from _notes_on_more_rows(tables)
-    # Formats such as csv contain only rows, so verdicts are printed as notes.
-    if not renderer.has_summary_beside_tables:
-        for verdict in verdicts:
-            yield Note(gate_sentence(verdict), Importance.VERDICT)
 
 
 def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
@@ -162,7 +157,7 @@ def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
     for table in tables:
         if table.available > len(table):
             side = MEASURES[table.query.measure].side
-            yield Note(
+            yield TextNote(
                 f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",
                 Importance.INCOMPLETE,
             )

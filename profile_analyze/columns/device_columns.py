@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from profile_analyze.columns.column import AGGREGATED, Column, RatioOfSums
-from profile_analyze.model.optional_names import MESSAGE_TEXTS
+from profile_analyze.model.terms import MESSAGE_TEXTS
 
 _text = partial(Column, unit="", kind="text", is_key=True, worked="as in the file")
 _OF_EXECUTIONS: Final = "as in the file; N/A if the executions differ"

@@ -15,8 +15,13 @@ from profile_analyze.model.joining.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.levels.splitting import joined_values
 from profile_analyze.model.measuring import amounts, side_of
 from profile_analyze.model.numbers import finite, over_runs, ratio, spread_of_runs
-from profile_analyze.model.optional_names import MESSAGE_AMOUNTS, ONNX_TOOL_NAMES, TILE_AMOUNTS
-from profile_analyze.model.terms import ABSENT, DEVICE
+from profile_analyze.model.terms import (
+    ABSENT,
+    DEVICE,
+    MESSAGE_AMOUNTS,
+    ONNX_TOOL_NAMES,
+    TILE_AMOUNTS,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

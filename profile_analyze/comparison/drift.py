@@ -16,7 +16,7 @@ from profile_analyze.comparison.run_levels import RunLevels, weighted_medians
 from profile_analyze.comparison.statistics import SIGNIFICANT
 from profile_analyze.model.joining.iterations import by_unit
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import difference, exact_total, quantile_of_runs, ratio
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.units import counted, p_text, three_digits
@@ -203,7 +203,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
 
 
 def _refusal(drift: DriftBetween) -> Note:
-    return Note(
+    return TextNote(
         f"drift was not corrected: only {drift.agreeing} of {counted(drift.operators, 'operator')} "
         "changed alike between the two sides, so the times do not show how slow each run was",
         Importance.ANSWER,
@@ -217,11 +217,11 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
             "a change that all operators share is removed; the summary and all verdicts are as "
             "measured"
         )
-        return Note(f"{note}; {removed}", Importance.CONTEXT)
+        return TextNote(f"{note}; {removed}", Importance.CONTEXT)
     is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
     is_change = drift.p_value <= SIGNIFICANT and not is_alike
     hidden = "; the corrected times hide this difference" if is_change else ""
-    return Note(
+    return TextNote(
         f"{note}; by the level of {counted(drift.operators, 'operator')}, the runs of the profile "
         f"took {three_digits(drift.ratio)} times as long as the runs of the baseline (95 %: "
         f"{three_digits(drift.low)} to {three_digits(drift.high)}, {p_text(drift.p_value)}; "
@@ -234,13 +234,13 @@ def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
 def _note(factors: Floats | None, runs: int) -> Note:
     """Return the note on the drift factors of this many runs."""
     if runs == 1:
-        return Note("drift was not corrected: there is only one run", Importance.ANSWER)
+        return TextNote("drift was not corrected: there is only one run", Importance.ANSWER)
     if factors is None:
-        return Note(
+        return TextNote(
             "drift was not corrected: no operator has a long enough time in every run",
             Importance.ANSWER,
         )
-    return Note(
+    return TextNote(
         "times are corrected for drift: the times of each run are divided by its drift factor, "
         f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run)",
         Importance.CONTEXT,

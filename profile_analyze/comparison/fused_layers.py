@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.notes import BASELINE, Importance, Note, operators_and_share
-from profile_analyze.model.optional_names import FUSED_NAMES
+from profile_analyze.model.findings import BASELINE
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
+from profile_analyze.model.terms import FUSED_NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,4 +102,4 @@ def _notes(side: Profile, layer_row_of: dict[int, int]) -> tuple[Note, ...]:
         f"the times of {operators} are added to other operators, because "
         "the other side runs them in fused layers"
     )
-    return (Note(text, Importance.CONTEXT, side.share_of(is_part)),)
+    return (TextNote(text, Importance.CONTEXT, side.share_of(is_part)),)

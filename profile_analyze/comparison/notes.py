@@ -8,7 +8,8 @@ import numpy as np
 
 from profile_analyze.comparison.iteration_counts import factor_of_calls
 from profile_analyze.comparison.matching_evidence import evidence_of, factor_of_computation
-from profile_analyze.model.notes import BASELINE, Importance, Note
+from profile_analyze.model.findings import BASELINE
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import over_runs, ratio, totals_of_chosen
 from profile_analyze.model.profile import FORMAT_SEPARATOR
 from profile_analyze.model.terms import DEVICE
@@ -139,12 +140,12 @@ def _shared_files(shared: SharedRuns) -> Iterator[str]:
 def notes_on_sides(comparison: Comparison) -> Iterator[Note]:
     """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
-        yield Note(str(same_runs), Importance.ANSWER)
+        yield TextNote(str(same_runs), Importance.ANSWER)
     mismatch = comparison.mismatch
     if mismatch is not None and mismatch.kind == "iterations":
-        yield Note(f"{mismatch}; {mismatch.advice}", Importance.ANSWER)
+        yield TextNote(f"{mismatch}; {mismatch.advice}", Importance.ANSWER)
     if _have_different_formats(comparison):
-        yield Note(
+        yield TextNote(
             f"the two sides are of different formats: {_formats(comparison.profile)} in the "
             f"profile, {_formats(comparison.base)} in the baseline; their times may differ in kind",
             Importance.ANSWER,
@@ -203,7 +204,7 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
         if _have_different_formats(comparison):
             # Types of different formats are hardly ever equal.
             by_kind = f"{other_model.advice}; --aggregate-by category compares them by kind"
-        yield Note(f"{other_model}; {by_kind}", Importance.ANSWER)
+        yield TextNote(f"{other_model}; {by_kind}", Importance.ANSWER)
         return
     in_profile, in_base = comparison.on_sides()
     both = int((in_profile & in_base).sum())
@@ -212,7 +213,7 @@ def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
         added_share = comparison.profile.share_of(~in_base)
         removed_share = comparison.base.share_of(~in_profile)
         largest = max(np.nan_to_num([added_share, removed_share]).tolist())
-        yield Note(
+        yield TextNote(
             f"{counted(both, 'operator')} matched with the baseline, "
             f"{added} added{_details(comparison.profile, ~in_base, 'the time')}, "
             f"{removed} removed{_details(comparison.base, ~in_profile, 'the time of the baseline')}"

@@ -13,7 +13,7 @@ from profile_analyze.fleet.new_parts import NewParts, start_data_set
 from profile_analyze.fleet.parts import SourceFile
 from profile_analyze.fleet.stored_profiles import stored
 from profile_analyze.model.joining.runs import RunJoiner
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES
 from profile_analyze.readers.input.content import display_name
@@ -249,7 +249,7 @@ def _digest_of(file: str, max_size: int) -> str:
 def _notes_on_repeated(data_set: str, repeated: Sequence[str]) -> Iterator[Note]:
     if repeated:
         more = f" and {len(repeated) - 1} more" if len(repeated) > 1 else ""
-        yield Note(
+        yield TextNote(
             f"left out {counted(len(repeated), 'file')} whose content is already in {data_set} or "
             f"in an earlier file: {repeated[0]}{more}",
             Importance.ANSWER,

@@ -7,7 +7,7 @@ together give the same profile as their files. `Facts` has everything that is no
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -43,18 +43,17 @@ from profile_analyze.fleet.profile_tables import (
 from profile_analyze.fleet.times_table import TIMES, TIMES_TABLE, FlatExecutions, times_of
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
+from profile_analyze.model.findings import Beside, Finding, Kind, Size, Subject, as_value
 from profile_analyze.model.graph.padded_channels import CHANNEL_BLOCKS
 from profile_analyze.model.joining.runs import IDENTITY, Partial
-from profile_analyze.model.notes import Importance
+from profile_analyze.model.notes import TextNote, size_of
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import FUSED_NAMES, UNIQUE_NAME
-from profile_analyze.model.terms import LABEL, LABEL_NAME
+from profile_analyze.model.terms import FUSED_NAMES, LABEL, LABEL_NAME, UNIQUE_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from profile_analyze.model.joining.run_notes import NotesOfFiles
-    from profile_analyze.model.notes import Beside
+    from profile_analyze.model.notes import Note
 
 _TEXT_COLUMNS: Final = (
     *("name", "type", "category", "level", "scope"),
@@ -109,7 +108,7 @@ class Process(msgspec.Struct, frozen=True):
 
 
 class StoredNote(msgspec.Struct, frozen=True):
-    """A note on some files."""
+    """A note on some files: a sentence, as older versions stored it."""
 
     text: str
     importance: int
@@ -118,13 +117,26 @@ class StoredNote(msgspec.Struct, frozen=True):
     """The files, and the size of the note in each of them (`Note.size`)."""
 
 
+class StoredFinding(msgspec.Struct, frozen=True):
+    """A finding on some files."""
+
+    code: str
+    kind: Literal["damaged", "answer", "wrong", "incomplete", "context"]
+    values: list[tuple[str, Any]]
+    dropped_beside: Beside
+    subjects: list[Subject]
+    files: Annotated[list[tuple[str, float | None, float | None]], msgspec.Meta(min_length=1)]
+    """The files, and the size of the finding in each of them: share and time in seconds."""
+
+
 class Facts(msgspec.Struct, frozen=True):
     """The facts of a `Partial` that are not in its tables, such as notes."""
 
     files: int
     processes: list[Process]
     lost_tables: list[str]
-    notes: list[StoredNote]
+    notes: list[StoredNote] = []
+    findings: list[StoredFinding] = []
     labels: dict[LabelName, str] = {}
     """The labels that all files of the part have. The table of runs has them, too."""
     flat: FlatExecutions | None = None
@@ -170,17 +182,13 @@ def stored(partial: Partial) -> Stored:
         Process(name, None if digest is None else digest.hex())
         for name, digest in zip(partial.processes, partial.digests, strict=True)
     ]
-    notes = [
-        StoredNote(
-            text, int(importance), beside, [(name, _or_none(share)) for name, share in files]
-        )
-        for (text, importance, beside), files in partial.notes.items()
-    ]
+    notes = [_stored_note(*one) for one in partial.notes.items()]
     facts = Facts(
         files=partial.files,
         processes=processes,
         lost_tables=sorted(partial.lost_tables),
-        notes=notes,
+        notes=[one for one in notes if isinstance(one, StoredNote)],
+        findings=[one for one in notes if isinstance(one, StoredFinding)],
         labels=labels,
         flat=flat,
     )
@@ -197,12 +205,7 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
     """
     operators = _operators_of(tables["operators"])
     repetition = counts_of(tables["operators"], "repetition").tolist()
-    notes: NotesOfFiles = {
-        (note.text, Importance(note.importance), _beside(note.dropped_beside)): [
-            (name, nan if share is None else share) for name, share in note.files
-        ]
-        for note in facts.notes
-    }
+    notes = dict([*map(_restored_note, facts.notes), *map(_restored_note, facts.findings)])
     disagrees = tables["operators"].column("disagrees").to_pylist()
     table = tables.get("executions")
     partial = Partial(
@@ -227,6 +230,39 @@ def restored(tables: Mapping[str, pa.Table], facts: Facts) -> Partial:
     _check_references(partial)
     _check_counts(partial)
     return partial
+
+
+def _stored_note(note: Note, files: Sequence[tuple[str, Size]]) -> StoredNote | StoredFinding:
+    """Return a note and its files as they are stored."""
+    sizes = [(name, _or_none(size.share), _or_none(size.time_s)) for name, size in files]
+    if isinstance(note, Finding):
+        kind = cast("Any", note.kind.name.lower())
+        values, subjects = [*note.values], [*note.subjects]
+        return StoredFinding(note.code, kind, values, note.dropped_beside, subjects, sizes)
+    of_files = [(name, share if time_s is None else time_s) for name, share, time_s in sizes]
+    return StoredNote(note.pattern, int(note.importance), note.dropped_beside, of_files)
+
+
+def _restored_note(stored: StoredNote | StoredFinding) -> tuple[Note, list[tuple[str, Size]]]:
+    """Return the note and the files from which `_stored_note` made `stored`."""
+    if isinstance(stored, StoredNote):
+        beside = _beside(stored.dropped_beside)
+        note = TextNote(stored.text, Kind(stored.importance), dropped_beside=beside)
+        files = [(name, _number(size)) for name, size in stored.files]
+        return note, [(name, size_of(note.with_share(size))) for name, size in files]
+    finding = Finding(
+        stored.code,
+        Kind[stored.kind.upper()],
+        tuple((name, as_value(value)) for name, value in stored.values),
+        subjects=tuple(stored.subjects),
+        dropped_beside=stored.dropped_beside,
+    )
+    sizes = [(name, Size(_number(share), _number(time_s))) for name, share, time_s in stored.files]
+    return finding, sizes
+
+
+def _number(stored: float | None) -> float:
+    return nan if stored is None else stored
 
 
 def _check_counts(partial: Partial) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.gate.conditions import conditions_on_verdicts
 from profile_analyze.gate.work import WORK_METRICS
 from profile_analyze.model.notes import Importance
@@ -24,7 +25,8 @@ def damage_of(source: Profile | Comparison) -> str:
     """Return the note that a file is damaged; empty if no file is damaged."""
     own = source.notes
     notes = own if isinstance(source, Profile) else (*source.profile.notes, *own)
-    return next((note for note in notes if note.importance == Importance.DAMAGED), "")
+    damaged = (note for note in notes if note.importance == Importance.DAMAGED)
+    return next(map(as_text, damaged), "")
 
 
 def judges_change(condition: FailCondition, query: Query) -> bool:

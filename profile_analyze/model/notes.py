@@ -1,12 +1,13 @@
-"""Notes: sentences that a person should read before trusting the numbers, by importance."""
+"""Notes that still are sentences, and the order of notes and findings."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from dataclasses import replace
 from functools import partial
 from math import isnan, nan
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from profile_analyze.model.findings import BASELINE, Beside, Finding, Kind, Size, Subject
 from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:
@@ -20,41 +21,16 @@ _SHARE: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _TIME: Final = "\N{INTERLINEAR ANNOTATION SEPARATOR}"
 """The placeholder for a time in `Note.pattern`."""
 
-BASELINE: Final = "baseline"
-"""The subject of notes on the baseline: see `Note.about`."""
-_BOTH: Final = "on both sides"
-"""The subject of a note that stands for two notes: one on the profile, and one on the baseline."""
-
 NO_SCOPE: Final = ("has no scope", "have no scope")
 """The words for one operator without a scope, and for several of them."""
 
 NoteChoice: TypeAlias = Literal["few", "all", "none"]
 """Which notes to show: the most important ones, all, or none."""
 
-Beside: TypeAlias = Literal["", "model", "profile", "fewer runs"]
+Importance: TypeAlias = Kind
 
 
-class Importance(IntEnum):
-    """The kinds of notes, the most important kind first."""
-
-    VERDICT = 0
-    """The verdict on a condition, in output formats that do not show verdicts elsewhere. It is
-    printed in addition to the three most important notes."""
-    DAMAGED = 1
-    """The file is truncated, or lacks some of its rows. Times may be too short, so conditions of
-    `--fail-if` cannot be judged."""
-    ANSWER = 2
-    """The answer may mislead: it is empty, or it may not answer the question that was meant. For
-    example, a model matches only some operators."""
-    WRONG = 3
-    """Some numbers are wrong, or are not what they seem to be."""
-    INCOMPLETE = 4
-    """Some numbers are missing: they are N/A or were left out."""
-    CONTEXT = 5
-    """How to read numbers that are right and complete."""
-
-
-class Note(str):
+class TextNote(str):
     """The text of a note, with its importance.
 
     A note is a `str`, so code that only prints notes can treat them as texts.
@@ -81,7 +57,7 @@ class Note(str):
         share: float = nan,
         *,
         dropped_beside: Beside = "",
-    ) -> Note:
+    ) -> TextNote:
         """Make a note. `share` replaces the placeholder in `pattern`.
 
         If `counted_and_time` made the pattern, `share` is a time in seconds instead.
@@ -95,20 +71,29 @@ class Note(str):
         note.size, note.share = size, nan if is_time else size
         return note
 
-    def __reduce__(self) -> tuple[Callable[..., Note], tuple[str, Importance, float]]:
+    def __reduce__(self) -> tuple[Callable[..., TextNote], tuple[str, Importance, float]]:
         # Worker processes send the notes on their files to the main process by pickle.
-        make = partial(Note, dropped_beside=self.dropped_beside)
+        make = partial(TextNote, dropped_beside=self.dropped_beside)
         return make, (self.pattern, self.importance, self.size)
 
-    def with_share(self, share: float) -> Note:
+    @property
+    def without_size(self) -> TextNote:
+        """The note without its size."""
+        return self._changed(self.pattern, nan)
+
+    def with_share(self, share: float) -> TextNote:
         """Return the same note with another share of the time."""
         return self._changed(self.pattern, share)
 
-    def about(self, subject: str) -> Note:
-        """Return the note with its subject before the text: `old.json: ...`."""
-        return self._changed(f"{subject}: {self.pattern}", self.size)
+    def with_size(self, size: Size) -> TextNote:
+        """Return the same note with another size."""
+        return self._changed(self.pattern, size.time_s if _TIME in self.pattern else size.share)
 
-    def on_both_sides(self, of_base: Note) -> Note:
+    def about(self, subject: Subject) -> TextNote:
+        """Return the note with its subject before the text: `old.json: ...`."""
+        return self._changed(f"{_subject(subject)}: {self.pattern}", self.size)
+
+    def on_both_sides(self, of_base: TextNote) -> TextNote:
         """Return one note in place of this note and the same note on the baseline, `of_base`."""
         here, there = self._shown_size(), of_base._shown_size()
         pattern = self.pattern
@@ -116,13 +101,30 @@ class Note(str):
             unit = "" if _TIME in pattern else " of the time"
             sizes = f" ({here}{unit}, {there} in the baseline)"
             pattern = pattern.replace(_SHARE, sizes).replace(_TIME, sizes)
-        return self._changed(f"{_BOTH}: {pattern}", max(self.size, of_base.size))
+        return self._changed(f"on both sides: {pattern}", max(self.size, of_base.size))
 
     def _shown_size(self) -> str:
         return short_time(self.size) if _TIME in self.pattern else percent(self.size)
 
-    def _changed(self, pattern: str, size: float) -> Note:
-        return Note(pattern, self.importance, size, dropped_beside=self.dropped_beside)
+    def _changed(self, pattern: str, size: float) -> TextNote:
+        return TextNote(pattern, self.importance, size, dropped_beside=self.dropped_beside)
+
+
+Note: TypeAlias = TextNote | Finding
+
+
+def _subject(subject: Subject) -> str:
+    if subject.kind == "each file":
+        return f"in each of {subject.files} files"
+    more = subject.files - 1
+    return f"{subject.name} and {more} more" if more else subject.name
+
+
+def size_of(note: Note) -> Size:
+    """Return the size of a note or finding."""
+    if isinstance(note, Finding):
+        return note.size
+    return Size(time_s=note.size) if _TIME in note.pattern else Size(note.size)
 
 
 def operators_and_share(count: int) -> str:
@@ -142,14 +144,14 @@ def notes_with_share(
     share: float,
     *,
     dropped_beside: Beside = "",
-) -> Iterator[Note]:
+) -> Iterator[TextNote]:
     """Yield a note on `count` operators and their share of the time; no note for 0 operators.
 
     `text` has `{}` where the number of operators and their share of the time belong.
     """
     if count:
         pattern = text.format(operators_and_share(count))
-        yield Note(pattern, importance, share, dropped_beside=dropped_beside)
+        yield TextNote(pattern, importance, share, dropped_beside=dropped_beside)
 
 
 def counted_and_share(count: int, noun: str) -> str:
@@ -183,12 +185,30 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
     notes are ordered by their share of the time, the largest first. Notes without a known share
     come last.
     """
+    distinct: dict[tuple[Any, ...], Note] = {}
+    for note in notes:
+        distinct.setdefault(_key(note), note)
     return tuple(
         sorted(
-            _once_for_both_sides(dict.fromkeys(notes)),
+            _once_for_both_sides(distinct.values()),
             key=lambda note: (note.importance, isnan(note.share), -note.share),
         )
     )
+
+
+def _key(note: Note) -> tuple[Any, ...]:
+    """Return what equal notes have in common. NaN does not equal itself."""
+    if isinstance(note, TextNote):
+        return (str(note),)
+    sizes = (*note.size, *(note.of_base or ()))
+    return (note.without_size, *(None if isnan(one) else one for one in sizes))
+
+
+def _alike(note: Note) -> tuple[Any, ...]:
+    """Return what a note on the profile and the same note on the baseline have in common."""
+    if isinstance(note, TextNote):
+        return (note.pattern, isnan(note.share))
+    return (replace(note.without_size, kind=Kind.CONTEXT), isnan(note.share))
 
 
 def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:
@@ -196,35 +216,34 @@ def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:
 
     Their shares of the time may differ: the note then has both shares.
     """
-    by_text = {(note.pattern, isnan(note.share)): note for note in notes}
+    by_text = {_alike(note): note for note in notes}
     of_base = {
-        note: by_text[text]
+        _key(note): by_text[text]
         for note in notes
-        if (text := (note.about(BASELINE).pattern, isnan(note.share))) in by_text
+        if (text := _alike(note.about(BASELINE))) in by_text
     }
-    merged = {*of_base.values()}
+    merged = {*map(_key, of_base.values())}
     for note in notes:
-        if note not in merged:
-            yield note.on_both_sides(of_base[note]) if note in of_base else note
+        if _key(note) in merged:
+            continue
+        base = of_base.get(_key(note))
+        if isinstance(note, Finding):
+            yield note.on_both_sides(base) if isinstance(base, Finding) else note
+        else:
+            yield note.on_both_sides(base) if isinstance(base, TextNote) else note
 
 
 def chosen_notes(notes: Iterable[Note], which: NoteChoice) -> tuple[Note, ...]:
-    """Return the notes to show.
-
-    With `few`, these are the notes that `most_important` returns. With `none`, only verdicts are
-    left.
-    """
+    """Return the notes to show: with `few`, the notes that `most_important` returns."""
     if which == "few":
         return most_important(notes)
-    return tuple(note for note in notes if which == "all" or note.importance == Importance.VERDICT)
+    return tuple(notes) if which == "all" else ()
 
 
 def most_important(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Return all verdicts, and the three most important other notes.
+    """Return the three most important notes.
 
     Notes about less than 0.1 % of the time are left out.
     """
-    ordered = by_importance(notes)
-    verdicts = [note for note in ordered if note.importance == Importance.VERDICT]
-    others = [note for note in ordered[len(verdicts) :] if not note.share < _NOTEWORTHY_SHARE]
-    return (*verdicts, *others[:_MOST_IMPORTANT])
+    others = [note for note in by_importance(notes) if not note.share < _NOTEWORTHY_SHARE]
+    return tuple(others[:_MOST_IMPORTANT])

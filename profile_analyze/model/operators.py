@@ -10,8 +10,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.frozen import constant, freeze_arrays
-from profile_analyze.model.optional_names import UNIQUE_NAME
-from profile_analyze.model.terms import MEASURED, UNKNOWN
+from profile_analyze.model.terms import MEASURED, UNIQUE_NAME, UNKNOWN
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:

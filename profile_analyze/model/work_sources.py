@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import holds_constant
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.terms import BEST, DERIVED, DEVICE, HOST, MEASURED, UNKNOWN, WORK_SOURCES
 
 if TYPE_CHECKING:
@@ -77,4 +77,4 @@ def _notes(profile: Profile) -> Iterator[Note]:
             chosen = has_run & sources.where(source == one for one in sources.categories)
             if chosen.any():
                 operators = operators_and_share(int(chosen.sum()))
-                yield Note(text.format(amount, operators), importance, profile.share_of(chosen))
+                yield TextNote(text.format(amount, operators), importance, profile.share_of(chosen))

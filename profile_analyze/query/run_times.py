@@ -13,7 +13,7 @@ from profile_analyze.model.joining.iterations import (
     runs_of_units,
 )
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import (
     QUANTILES,
     exact_sums,
@@ -254,7 +254,7 @@ def warm_up_notes(profile: Profile) -> Iterator[Note]:
     time_is = f"{kind} time of" if count == 1 else f"{kind} times of"
     is_up_to = "is" if is_one else "is up to" if count == 1 else "are up to"
     leaves = "leaves it out" if is_one else "leaves them out"
-    yield Note(
+    yield TextNote(
         f"the {time_is} {first}{in_processes} {is_up_to} {slowest:.1f} times the median; "
         f"--skip-runs {skipped + count} {leaves}",
         Importance.WRONG,
@@ -290,7 +290,7 @@ def outlier_notes(profile: Profile) -> Iterator[Note]:
     number = profile.skipped_runs + 1 + int(indices_in_process(profile.runs)[slowest])
     of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
     others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
-    yield Note(
+    yield TextNote(
         f"the wall time of run {number}{of_process}{others} is {multiples[slowest]:.1f} times the "
         f"median{where}; --aggregate-by run shows each run",
         Importance.WRONG,

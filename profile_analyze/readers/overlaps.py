@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def notes_on_overlaps(overlaps: Overlaps) -> Iterator[Note]:
     """Yield a note if there are overlaps."""
     if overlaps.events:
         verb = "overlaps" if overlaps.events == 1 else "overlap"
-        yield Note(
+        yield TextNote(
             f"{counted(overlaps.events, 'event')} partly {verb} another event of the same thread, "
             f"by {short_time(overlaps.excess_s)} in total: no thread can run both, so sums may be "
             "wrong",

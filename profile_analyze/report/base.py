@@ -42,6 +42,8 @@ class Report(NamedTuple):
     """The profile or comparison, for formats that describe it."""
     notes: tuple[Note, ...] = ()
     """What a person should know before trusting the numbers, for formats that have notes."""
+    shows_verdicts: bool = True
+    """Whether the output format shows the verdicts on conditions."""
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class Report(NamedTuple):
         verdicts: tuple[FailVerdict, ...] = (),
         source: Profile | Comparison | None = None,
         notes: tuple[Note, ...] = (),
+        shows_verdicts: bool = True,
     ) -> Report:
         """Make a report: first the summary, then the tables, then the verdicts on `--fail-if`.
 
@@ -62,7 +65,7 @@ class Report(NamedTuple):
         facts = () if summary is None else sections_of(summary)
         shown = (TableSection(table, columns) for table in tables)
         gate = (Verdicts(verdicts),) if verdicts else ()
-        return cls((*facts, *shown, *gate), source, notes)
+        return cls((*facts, *shown, *gate), source, notes, shows_verdicts)
 
     @property
     def times_s(self) -> list[float]:

@@ -12,7 +12,7 @@ from profile_analyze.comparison.intervals import ratios_of
 from profile_analyze.comparison.statistics import LEAST_RUNS, SAME, UNCERTAIN
 from profile_analyze.model.joining.iterations import unit_noun
 from profile_analyze.model.levels.scope_notes import BY_NAME, only_some_have_scopes
-from profile_analyze.model.notes import Importance, Note, counted_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
@@ -304,7 +304,7 @@ def _scope_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
     """Yield a note if only one side has scopes, so that rows may not belong together."""
     if comparison.scopes_on and not rows.query.grouped:
         other = "baseline" if comparison.scopes_on == "profile" else "profile"
-        yield Note(
+        yield TextNote(
             f"{only_some_have_scopes(f'the {comparison.scopes_on}', f'the {other}')}, of which at "
             f"most one is matched; {BY_NAME} compares them by name",
             Importance.ANSWER,
@@ -320,7 +320,7 @@ def _no_verdict_notes(
     noun = "group" if rows.query.grouped else "operator"
     for one in counts:
         if one.verdict == NOT_AVAILABLE:
-            yield Note(
+            yield TextNote(
                 f"{counted_and_share(one.rows, noun)} without a verdict: a side has fewer than "
                 f"{LEAST_RUNS} {_unit_noun(comparison, rows.query.unit)} with a time",
                 Importance.INCOMPLETE,

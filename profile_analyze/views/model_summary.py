@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.categorical import MISSING_CODE
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import CONSTANT_ROLES, DERIVED_CONSTANT, WEIGHT
 from profile_analyze.units import counted
@@ -149,7 +149,7 @@ def _note_on_bodies(inside: int, idle: int) -> Note:
     never = (
         f"; {idle} of these {'operator' if idle == 1 else 'operators'} never run" if idle else ""
     )
-    return Note(
+    return TextNote(
         f"totals leave out {counted(inside, 'operator')} in bodies of If, Loop or Scan; their "
         f"rows show the work of one execution of the body{never}",
         Importance.CONTEXT,

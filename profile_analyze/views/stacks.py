@@ -10,7 +10,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.levels.ownership import ownership
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.views.call_stacks import stacks_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def notes_on_stacks(table: Table) -> Iterator[Note]:
         yield from table.notes
     if not stacks_of_table(table):
         side = MEASURES[table.query.measure].side
-        yield Note(
+        yield TextNote(
             f"no stack: no execution with a time on the {side} was selected", Importance.ANSWER
         )
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.model.findings import BASELINE
 from profile_analyze.model.joining.iterations import by_unit, copies_in
 from profile_analyze.model.joining.ranks import ranks_of
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.measuring import total_by_track
-from profile_analyze.model.notes import BASELINE, Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import Spread, any_known, median, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, HOST, RUN_KEYS
@@ -282,7 +283,7 @@ def _notes(profile: Profile, unsplit: Profile, operators: int, *, judges: bool) 
     # kernel, or its time belongs to the row around it.
     if profile.level is None and 0 < recorded < operators / 2:
         have = "has" if recorded == 1 else "have"
-        yield Note(
+        yield TextNote(
             f"only {recorded} of {operators} operators {have} a device time; totals and shares "
             "leave out the other operators",
             Importance.INCOMPLETE,
@@ -293,12 +294,12 @@ def _notes(profile: Profile, unsplit: Profile, operators: int, *, judges: bool) 
         is_unknown = np.isnan(profile.totals_s(measure))
         # If the sum of known times overflows, the total is N/A.
         if is_unknown.any() and (is_unknown & any_known(profile.measured(measure))).any():
-            yield Note(
+            yield TextNote(
                 f"the total {side} time is N/A: the sum of the times is too large to represent",
                 Importance.INCOMPLETE,
             )
     if profile.total_s() == 0:
-        yield Note("the total device time is 0, so shares of it are N/A", Importance.WRONG)
+        yield TextNote("the total device time is 0, so shares of it are N/A", Importance.WRONG)
 
 
 def _notes_on_busy_host(profile: Profile, *, judges: bool) -> Iterator[Note]:
@@ -315,7 +316,7 @@ def _notes_on_busy_host(profile: Profile, *, judges: bool) -> Iterator[Note]:
     hosts = max(len(ranks_of(profile)), 1)
     multiple = median(ratio(host_s / hosts, device_s)[np.newaxis])
     if multiple > _BUSY_HOST and not (device_s >= _BUSY * _least_walls_s(profile)).any():
-        yield Note(
+        yield TextNote(
             f"the host works {multiple:.1f} times as long as the device, so the device probably "
             "waits for the host; --show-host shows the host times",
             Importance.ANSWER if judges else Importance.WRONG,

@@ -8,7 +8,7 @@ from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, TensorProto
 
 from profile_analyze.errors import InputError, QueryError
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.loading import read_with_proto
 from profile_analyze.readers.onnx.parsing import files_of_external_data
@@ -147,7 +147,7 @@ class _Splitter:
                 f"the written model has {counted(len(self._split), 'product')} split into "
                 f"{self._tiles} smaller ones, for tiles of {self._tile}"
             )
-        yield Note(
+        yield TextNote(
             f"{what}{fit}",
             Importance.CONTEXT if self._split else Importance.ANSWER,
         )
@@ -163,7 +163,7 @@ class _Splitter:
             ),
         ):
             if names:
-                yield Note(
+                yield TextNote(
                     f"not split in the written model: {_some(names)}; {reason}",
                     Importance.INCOMPLETE,
                 )

@@ -18,7 +18,7 @@ from profile_analyze.columns.registry import COLUMNS
 from profile_analyze.columns.rows import Formulas
 from profile_analyze.columns.wording import heading, machine_name, value_text
 from profile_analyze.comparison import formulas as comparison_formulas
-from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, SPARSITY_NAMES, TILE_AMOUNTS
+from profile_analyze.model.terms import ONNX_TOOL_NAMES, SPARSITY_NAMES, TILE_AMOUNTS
 from profile_analyze.query.rows import formulas_of
 from profile_analyze.report.formats.programs import program_columns
 from profile_analyze.report.pages.column_list import column_list

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.optional_names import FUSED_NAMES
+from profile_analyze.model.terms import FUSED_NAMES
 from tests.comparison.comparisons import us
 from tests.conftest import PROFILES, run_command
 from tests.in_memory import CPU, profile_of

@@ -12,7 +12,7 @@ from profile_analyze.model.executions import Run
 from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.levels.regions import note_on_outside, regions_of, with_step_region
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from tests.in_memory import STREAM, THREAD, bare, nested, profile_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def two_batches(file: str = "made.json") -> Profile:
         ],
         tracks=(THREAD, STREAM),
         processes=(file,),
-        notes=(note_on_outside(1), Note("the file is old", Importance.CONTEXT)),
+        notes=(note_on_outside(1), TextNote("the file is old", Importance.CONTEXT)),
     )
 
 

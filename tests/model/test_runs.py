@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.model.joining.runs import RunJoiner, join_runs
 from profile_analyze.model.levels.splitting import split
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.stale_work import STALE_WORK, has_stale_work
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
@@ -60,7 +60,7 @@ def test_copies_and_files_named_again_have_separate_notes() -> None:
 
 def test_a_partial_result_shares_nothing_with_its_joiner() -> None:
     joiner = RunJoiner()
-    note = Note("doubtful", Importance.WRONG)
+    note = TextNote("doubtful", Importance.WRONG)
     joiner.add(profile_of([{"name": "a", "computation": 1.0}]).changed(notes=(note,)))
     before = joiner.partial()
     assert before is not None

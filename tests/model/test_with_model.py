@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Subject
 from profile_analyze.model.graph.matching import _Matching
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.tables import Tensors, Uses
 from profile_analyze.model.terms import ACTIVATION, DERIVED, INPUT, WEIGHT
 from tests.conftest import PROFILES, ROOT
@@ -538,8 +539,8 @@ def test_a_name_of_very_many_nodes_is_matched_only_in_order() -> None:
 
 
 def test_a_note_on_missing_facts_is_dropped_if_a_model_supplies_them() -> None:
-    lacks = Note("no types", Importance.INCOMPLETE, dropped_beside="model")
-    stays = Note("no times", Importance.INCOMPLETE)
+    lacks = TextNote("no types", Importance.INCOMPLETE, dropped_beside="model")
+    stays = TextNote("no times", Importance.INCOMPLETE)
     profile = named("n0", notes=(lacks, stays))
     matched = "net.onnx: 1 operator matched by name, 0 by order"
     assert notes(profile, model_of(CHAIN)) == [matched, "no times"]
@@ -548,13 +549,13 @@ def test_a_note_on_missing_facts_is_dropped_if_a_model_supplies_them() -> None:
     assert notes(joined, model_of(CHAIN)) == [matched, "in each of 2 files: no times"]
     other = named("another", notes=(lacks, stays))
     assert notes(other, model_of(CHAIN))[1:] == ["no types", "no times"]
-    again = pickle.loads(pickle.dumps(lacks.about("made.json").with_share(0.5)))
+    again = pickle.loads(pickle.dumps(lacks.about(Subject("file", "made.json")).with_share(0.5)))
     assert (again, again.dropped_beside) == ("made.json: no types", "model")
 
 
 def test_notes_of_the_model_are_added_to_the_profile() -> None:
     model = model_of(CHAIN).changed(
-        notes=(Note("the size of batch is unknown", Importance.INCOMPLETE),)
+        notes=(TextNote("the size of batch is unknown", Importance.INCOMPLETE),)
     )
     assert notes(run_of(("n0", "Conv")), model)[1] == "net.onnx: the size of batch is unknown"
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.findings import Finding, Kind, Size, Subject
+from profile_analyze.model.notes import TextNote
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.recorded import RecordedFact
@@ -35,8 +36,8 @@ def _parts(value: Any) -> Any:
     """Return the parts of a value by name; None if it has no parts."""
     if is_dataclass(value):
         return {one.name: getattr(value, one.name) for one in fields(value) if one.init}
-    if isinstance(value, Note):
-        return {name: getattr(value, name) for name in Note.__slots__}
+    if isinstance(value, TextNote):
+        return {name: getattr(value, name) for name in TextNote.__slots__}
     if isinstance(value, tuple):
         return dict(enumerate(value))
     return value if isinstance(value, dict) else None
@@ -58,6 +59,17 @@ _plain = st.recursive(
     lambda inner: st.lists(inner, max_size=3).map(tuple),
     max_leaves=4,
 )
+_findings = st.builds(
+    Finding,
+    code=_names,
+    kind=st.sampled_from(Kind),
+    values=st.lists(st.tuples(_names, _plain), max_size=2).map(tuple),
+    size=st.builds(Size, _numbers, _numbers),
+    subjects=st.lists(
+        st.builds(Subject, st.just("file"), _names, st.integers(1, 9)), max_size=2
+    ).map(tuple),
+)
+_notes = _findings | st.builds(TextNote, _names, st.sampled_from(Kind), _numbers)
 
 
 def _categorical(rows: int, values: Any) -> Any:
@@ -119,7 +131,7 @@ def profiles(draw: st.DrawFn) -> Profile:
         uses=Uses(draw(indices), draw(indices), draw(_array(count, st.booleans(), np.bool_))),
         dependencies=Dependencies(draw(indices), draw(indices), Categorical.missing(count)),
         allocations=Allocations(Categorical.missing(0), np.empty(0), np.empty(0), draw(indices)),
-        notes=tuple(draw(st.lists(st.builds(Note, _names, st.sampled_from(Importance), _numbers)))),
+        notes=tuple(draw(st.lists(_notes))),
         model=draw(
             st.none()
             | st.just(

@@ -12,7 +12,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.gate.conditions import FailCondition
 from profile_analyze.gate.judge import FailVerdict
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.visible import escaped, escaped_lines
 from profile_analyze.query.relation import Relation, RelationColumn
 from profile_analyze.report import sections as kinds
@@ -88,7 +88,7 @@ def test_sections_have_only_visible_text(section: Section, output_format: str) -
         assert acting(shown.replace("\r\n", "\n") if output_format == "csv" else shown) == set()
 
 
-NOTES: Final = (Note(HOSTILE, Importance.WRONG),)
+NOTES: Final = (TextNote(HOSTILE, Importance.WRONG),)
 
 
 def printed(renderer: Renderer, report: Report, display: Display) -> str:

@@ -22,7 +22,7 @@ from matplotlib.text import Text
 import profile_analyze as pa
 from profile_analyze.cli.output.plot import picture_of
 from profile_analyze.model.executions import Run
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.report.facts.roofline import roofline_caption
 from profile_analyze.report.layout.text_layout import text_width
 from profile_analyze.report.pictures.bar_chart import by_style, draw_times
@@ -994,7 +994,7 @@ def title_of(figure: Figure, chart: Chart, unit: TimeUnit) -> str:
 def lines_of_notes(*notes: str) -> tuple[str, ...]:
     """Return what a picture shows of notes that numbers are wrong."""
     summary = pa.summarise(pa.load(RESNET))
-    return notes_of_picture(summary, [Note(text, Importance.WRONG) for text in notes])
+    return notes_of_picture(summary, [TextNote(text, Importance.WRONG) for text in notes])
 
 
 def test_notes_that_are_too_long_are_cut_after_a_clause() -> None:
@@ -1025,14 +1025,14 @@ def test_each_note_has_a_line_and_the_most_important_may_have_two() -> None:
 
 
 def test_a_picture_has_the_most_important_notes_first() -> None:
-    texts = {one: one.name for one in Importance if one != Importance.VERDICT}
-    notes = [Note(text, importance) for importance, text in reversed(texts.items())]
+    texts = {one: one.name for one in Importance if one >= Importance.DAMAGED}
+    notes = [TextNote(text, importance) for importance, text in reversed(texts.items())]
     summary = pa.summarise(pa.load(RESNET))
     assert notes_of_picture(summary, notes) == ("DAMAGED", "ANSWER", "WRONG")
     # Notes on dots are not needed, and notes on hardly any time are unimportant.
     few = [
-        Note("on few", Importance.WRONG, 0.0001),
-        Note("faster than their roof: 2 operators", Importance.WRONG),
+        TextNote("on few", Importance.WRONG, 0.0001),
+        TextNote("faster than their roof: 2 operators", Importance.WRONG),
     ]
     assert notes_of_picture(summary, [*few, *notes]) == ("DAMAGED", "ANSWER", "WRONG")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.options.values import DEVICE_FILE, LOCAL
 from profile_analyze.errors import InputError, QueryError
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.readers.input.companions import companions_among
 from profile_analyze.readers.input.content import display_name
 from profile_analyze.readers.input.paths import LIST, Inputs, inputs_in, without_repeats
@@ -158,7 +158,7 @@ def _note_on_repeats(repeats: Mapping[str, str]) -> Note:
         text = f"{name} is named more than once, and counts once"
     else:
         text = f"left out {name}, because it is the same file as {other}"
-    return Note(text, Importance.ANSWER)
+    return TextNote(text, Importance.ANSWER)
 
 
 def _note_on_companions(companions: Mapping[str, str]) -> Note:
@@ -169,7 +169,7 @@ def _note_on_companions(companions: Mapping[str, str]) -> Note:
     """
     file, profile = next(iter(companions.items()))
     one = len(companions) == 1
-    return Note(
+    return TextNote(
         f"not read as {'a profile' if one else 'profiles'}: "
         f"{counted(len(companions), 'file')} that {'belongs' if one else 'belong'} to a named "
         f"profile, such as {display_name(file)}, which belongs to {display_name(profile)}",

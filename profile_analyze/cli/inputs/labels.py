@@ -14,7 +14,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.fleet import entry
 from profile_analyze.model.joining.labels import labels_of_processes, shared_labels, with_labels
 from profile_analyze.model.natural_order import natural_sort_key
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.query.label_conditions import (
     is_about_label,
     meets_all,
@@ -203,7 +203,7 @@ class LabelOptions(NamedTuple):
         read = sum(meets_all(one, self.chosen) for one in labels)
         if read < len(labels):
             files = counted(len(labels), "file")
-            yield Note(
+            yield TextNote(
                 f"read {read} of {files}, the files that meet {_quoted(self.chosen)}",
                 Importance.CONTEXT,
             )
@@ -218,7 +218,7 @@ class LabelOptions(NamedTuple):
             if one[label] is None and meets_all(one, self.chosen)
         ]
         if left_out:
-            yield Note(
+            yield TextNote(
                 f"left out {counted(len(left_out), 'file')} without the label {label}, such as "
                 f"{left_out[0]}",
                 Importance.INCOMPLETE,
@@ -343,7 +343,7 @@ def _missing_label_notes(
             names_of.setdefault(missing, []).append(name)
     for missing, lacking in names_of.items():
         noun = "label" if len(lacking) == 1 else "labels"
-        yield Note(
+        yield TextNote(
             f"without the {noun} {' and '.join(lacking)}: {len(missing)} of "
             f"{counted(len(files), 'file')}, such as {files[missing[0]]}",
             Importance.INCOMPLETE,

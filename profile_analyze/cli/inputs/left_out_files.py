@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.readers.input.content import display_name
 from profile_analyze.readers.input.paths import absolute_path
 from profile_analyze.readers.input.source import Source
@@ -42,7 +42,7 @@ def notes_on_left_out(files: Iterable[str], named: Iterable[str]) -> Iterator[No
             f"{len(found)} files may be profiles, but were left out because of their suffixes: "
             f"{first} and {len(found) - 1} more; name the files to read them, too"
         )
-    yield Note(text, Importance.ANSWER)
+    yield TextNote(text, Importance.ANSWER)
 
 
 def _may_be_profile(file: str) -> bool:

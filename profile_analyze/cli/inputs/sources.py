@@ -17,7 +17,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.fleet import entry
 from profile_analyze.model.joining.iterations import without_first_runs
 from profile_analyze.model.levels.levels import at_level
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.readers.input.content import display_name
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
@@ -61,7 +61,7 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     if sides is not None:
         old, new = sides
         better = shlex.join((new, "--compare", old))
-        yield Note(
+        yield TextNote(
             f"{old} and {new} count as runs of one profile; to compare them, write {better}",
             Importance.WRONG,
         )
@@ -98,7 +98,7 @@ def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:
     """Yield a note if the user chose an engine, but no side has several files for it to read."""
     is_needed = sources.data_sets or max(len(sources.files), len(sources.baseline)) > 1
     if request.engine != LOCAL and not is_needed:
-        yield Note(
+        yield TextNote(
             "--engine has no effect: workers share the reading of several files, and there is only "
             f"one{' on each side' if sources.baseline else ''}",
             Importance.CONTEXT,

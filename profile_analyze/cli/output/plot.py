@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from profile_analyze.errors import OutputError
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.profile import Profile
 from profile_analyze.query.run import run
@@ -105,5 +106,5 @@ def _why_empty(chart: Chart) -> str:
         if chart.kind != "work" or len(rows_with_work(chart)):
             return ""
         return f"{chart.column} is 0 or N/A in all rows; without --plot, notes say why"
-    reasons = [note for note in table.notes if note.importance == Importance.ANSWER]
+    reasons = [as_text(note) for note in table.notes if note.importance == Importance.ANSWER]
     return "; ".join(dict.fromkeys(reasons)) or "no row is left; change the filters"

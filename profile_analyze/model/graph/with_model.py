@@ -11,12 +11,12 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.findings import Subject
 from profile_analyze.model.graph.before_model import with_earlier_values
 from profile_analyze.model.graph.described_dtypes import notes_on_dtypes
 from profile_analyze.model.graph.graph import ModelGraph
 from profile_analyze.model.graph.matching import NAME, ORDER, expected_of, matches_of
-from profile_analyze.model.notes import Importance, Note, operators_and_share
-from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, TILE_AMOUNTS, UNIQUE_NAME
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.terms import (
     ABSENT,
     DERIVED,
@@ -26,7 +26,10 @@ from profile_analyze.model.terms import (
     INPUT,
     MEASURED,
     NODES,
+    ONNX_TOOL_NAMES,
     SHAPES,
+    TILE_AMOUNTS,
+    UNIQUE_NAME,
 )
 from profile_analyze.units import counted
 
@@ -88,14 +91,18 @@ def with_model(
     graph = ModelGraph(model)
     matches = matches_of(profile, model, graph)
     added = _Added(profile, model, graph, matches.by_row)
-    of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
+    of_model = (
+        note.about(Subject("file", model.file))
+        for note in model.notes
+        if note.dropped_beside != "profile"
+    )
     own = (note for note in profile.notes if matches.are_few or note.dropped_beside != "model")
     lead = subject if subject and matches.by_row else model.file
     has_memory = added.has_memory_of_nodes() & expected_of(profile, model)
     of_dtypes = notes_on_dtypes(profile, model, graph, matches.by_row, has_memory)
     notes = (
-        _note(profile, model, matches, instead).about(lead),
-        *(note.about(model.file) for note in of_dtypes),
+        _note(profile, model, matches, instead).about(Subject("file", lead)),
+        *(note.about(Subject("file", model.file)) for note in of_dtypes),
         *own,
         *of_model,
     )
@@ -161,14 +168,19 @@ def _with_whole_model(profile: Profile, model: Profile, row: int) -> Profile:
         optional={**own.optional, **columns},
     )
     notes = (note for note in profile.notes if note.dropped_beside != "model")
-    of_model = (note.about(model.file) for note in model.notes if note.dropped_beside != "profile")
+    of_model = (
+        note.about(Subject("file", model.file))
+        for note in model.notes
+        if note.dropped_beside != "profile"
+    )
     return profile.changed(
         operators=operators, notes=(_note_on_whole(_WHOLE, model), *notes, *of_model)
     )
 
 
 def _note_on_whole(text: str, model: Profile) -> Note:
-    return Note(text, Importance.CONTEXT if text == _WHOLE else Importance.ANSWER).about(model.file)
+    note = TextNote(text, Importance.CONTEXT if text == _WHOLE else Importance.ANSWER)
+    return note.about(Subject("file", model.file))
 
 
 def _has_shapes_of(profile: Profile, row: int, model: Profile) -> bool:
@@ -403,4 +415,4 @@ def _note(profile: Profile, model: Profile, matches: Matches, instead: str) -> N
             f"; the shapes of {counted(other_shapes, 'operator')} differ from the model's: set the "
             "model's shapes with --input-shape or --dim, if this is the model that ran"
         )
-    return Note(text, importance, share)
+    return TextNote(text, importance, share)

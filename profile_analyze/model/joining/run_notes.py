@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from profile_analyze.model.findings import Subject, mean_size
 from profile_analyze.model.levels.scope_notes import BY_NAME, mixed_scopes
 from profile_analyze.model.measuring import run_counts_of
-from profile_analyze.model.notes import Beside, Importance, Note
-from profile_analyze.model.optional_names import FUSED_NAMES
+from profile_analyze.model.notes import Importance, Note, TextNote, size_of
 from profile_analyze.model.profile import FORMAT_SEPARATOR
-from profile_analyze.model.terms import KERNEL, LEVELS
+from profile_analyze.model.terms import FUSED_NAMES, KERNEL, LEVELS
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.findings import Size
     from profile_analyze.model.joining.runs import Partial
     from profile_analyze.model.profile import Profile
 
     Counts = NDArray[np.int64]
 
-NotesOfFiles: TypeAlias = "dict[tuple[str, Importance, Beside], list[tuple[str, float]]]"
+NotesOfFiles: TypeAlias = "dict[Note, list[tuple[str, Size]]]"
 """The files of each note. A key is a note without its size. A list has a pair for each file with
 this note: the name of the file, and the size in this file."""
 
@@ -39,8 +40,7 @@ def collected_notes(notes_of_files: Iterable[tuple[str, Iterable[Note]]]) -> Not
     collected: NotesOfFiles = {}
     for file, notes in notes_of_files:
         for note in notes:
-            key = (note.pattern, note.importance, note.dropped_beside)
-            collected.setdefault(key, []).append((file, note.size))
+            collected.setdefault(note.without_size, []).append((file, size_of(note)))
     return collected
 
 
@@ -50,16 +50,14 @@ def notes_from_files(partial: Partial) -> Iterator[Note]:
     The text says that all files have the note, or it names the first file with the note and counts
     the other files.
     """
-    for (pattern, importance, dropped_beside), of_files in partial.notes.items():
+    for one, of_files in partial.notes.items():
         files = [file for file, _ in of_files]
         # The size of the note differs from file to file. The joined note has the mean.
-        size = sum(size for _, size in of_files) / len(files)
-        note = Note(pattern, importance, size, dropped_beside=dropped_beside)
+        note = one.with_size(mean_size([size for _, size in of_files]))
         if len(files) == partial.files:
-            yield note if len(files) == 1 else note.about(f"in each of {len(files)} files")
+            yield note if len(files) == 1 else note.about(Subject("each file", "", len(files)))
         else:
-            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            yield note.about(f"{files[0]}{more}")
+            yield note.about(Subject("files", files[0], len(files)))
 
 
 class _Shared(NamedTuple):
@@ -122,7 +120,7 @@ def _shared(profile: Profile, run_counts: Counts) -> _Shared:
 def _conflict_notes(partial: Partial) -> Iterator[Note]:
     conflicts = int(partial.conflicting.sum())
     if conflicts:
-        yield Note(
+        yield TextNote(
             f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}, and "
             "the first known value is used; if the runs differ in dtype, batch size or model, name "
             "those of one kind after --compare",
@@ -136,7 +134,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     files = [*zip(partial.processes, partial.digests, strict=True)]
     repeated = len(files) - len(set(files))
     if repeated:
-        yield Note(
+        yield TextNote(
             f"files named again: {repeated}; totals count a run each time that it is named, "
             "verdicts count it once; name each run once",
             Importance.ANSWER,
@@ -146,7 +144,7 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     digests = [digest for _, digest in set(files) if digest is not None]
     copies = len(digests) - len(set(digests))
     if copies:
-        yield Note(
+        yield TextNote(
             f"probably copies: {counted(copies, 'file')} with exactly the times of another; "
             "totals count copies, verdicts do not; name each run once",
             Importance.ANSWER,
@@ -171,7 +169,7 @@ def _missing_operator_notes(
     else:
         text, importance = _missing_rows(profile, run_counts)
     if text:
-        yield Note(text, importance, dropped_beside=_FEWER_RUNS)
+        yield TextNote(text, importance, dropped_beside=_FEWER_RUNS)
 
 
 def _missing_rows(profile: Profile, run_counts: Counts) -> tuple[str, Importance]:

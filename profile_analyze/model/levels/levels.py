@@ -46,6 +46,7 @@ from profile_analyze.model.notes import (
     NO_SCOPE,
     Importance,
     Note,
+    TextNote,
     counted_and_share,
     operators_and_share,
     time_and_share,
@@ -294,7 +295,7 @@ def _notes_on_graphs(profile: Profile) -> Iterator[Note]:
         return
     graphs = int((launches > 1).sum())
     all_s = total(executions.duration_s[is_at_level(profile, KERNEL)])
-    yield Note(
+    yield TextNote(
         f"{counted(graphs, 'graph launch', 'graph launches')} "
         f"{'holds' if graphs == 1 else 'hold'} {counted_and_share(len(in_graphs), 'kernel')}; "
         "--level kernel shows them",
@@ -319,7 +320,7 @@ def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
     share = float(quantile_of_runs(shares[np.newaxis], 0.5)[0])
     if share > _MOST_WITHOUT_SCOPE:
         count = int(unknown.sum())
-        yield Note(
+        yield TextNote(
             f"{operators_and_share(count)} {NO_SCOPE[count > 1]}: the profile has hardly any "
             "modules, only steps or regions; record modules, too (for PyTorch, with "
             "with_stack=True); until then, group operators by type and shapes instead: --level "
@@ -353,7 +354,7 @@ def _notes_on_time_between(profile: Profile, owned: Ownership, own_s: Floats) ->
             if is_operator.any()
             else "the profile has no operators; record them, too"
         )
-        yield Note(
+        yield TextNote(
             f"modules and regions took {time_and_share(between_s, len(profile.runs))} outside of "
             f"all operators, for example in Python code; {advice}",
             Importance.INCOMPLETE,

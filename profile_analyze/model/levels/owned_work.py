@@ -16,8 +16,15 @@ from profile_analyze.model.levels.delegation import delegating
 from profile_analyze.model.levels.links import copies_column
 from profile_analyze.model.levels.ownership import is_at_level
 from profile_analyze.model.numbers import finite
-from profile_analyze.model.optional_names import MESSAGE_AMOUNTS, MESSAGE_TEXTS
-from profile_analyze.model.terms import COMPUTE_DTYPE, DERIVED, KERNEL, MEASURED, OPERATOR
+from profile_analyze.model.terms import (
+    COMPUTE_DTYPE,
+    DERIVED,
+    KERNEL,
+    MEASURED,
+    MESSAGE_AMOUNTS,
+    MESSAGE_TEXTS,
+    OPERATOR,
+)
 
 if TYPE_CHECKING:
     from typing import TypeAlias

@@ -18,7 +18,7 @@ from profile_analyze.model.executions import Run
 from profile_analyze.model.joining.ranks import rank_of_tracks, ranks_of
 from profile_analyze.model.levels.ancestors import innermost_above, outermost
 from profile_analyze.model.levels.windows import check_starts
-from profile_analyze.model.notes import Importance, Note, counted_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import MODULE, OPERATOR
 
@@ -67,13 +67,18 @@ def with_step_region(profile: Profile, name: str) -> Profile:
         raise QueryError(_unknown_region(profile, name, missing))
     check_starts(profile, "step_region")
     run, runs, is_outside = _iterations(profile, members, regions, name)
-    notes = [note for note in profile.notes if _OUTSIDE_STEPS not in note and NO_STEPS not in note]
+    notes = [note for note in profile.notes if not _is_on_steps(note)]
     return profile.changed(
         origin=profile.origin._replace(recorded=()),  # such as `iterations` of the old runs
         executions=profile.executions.changed(run=run.astype(np.int32)),
         runs=tuple(runs),
         notes=(*notes, *_notes_on_outside(profile, is_outside, name)),
     )
+
+
+def _is_on_steps(note: Note) -> bool:
+    """Return whether a note is about the steps that the file has."""
+    return isinstance(note, TextNote) and (_OUTSIDE_STEPS in note or NO_STEPS in note)
 
 
 def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
@@ -206,7 +211,7 @@ dropped."""
 
 def note_on_outside(count: int) -> Note:
     """Return a note on `count` executions that are outside of all steps in the file."""
-    return Note(f"{counted_and_share(count, 'execution')} {_OUTSIDE_STEPS}", Importance.CONTEXT)
+    return TextNote(f"{counted_and_share(count, 'execution')} {_OUTSIDE_STEPS}", Importance.CONTEXT)
 
 
 def _is_outermost(profile: Profile, is_target: Flags) -> Flags:
@@ -223,7 +228,7 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
         share = total(executions.duration_s[outside]) / (
             total(executions.duration_s[rows]) or np.nan
         )
-        yield Note(
+        yield TextNote(
             f"{counted_and_share(len(outside), 'execution')} of operators outside of all regions "
             f"{name!r}: each counts in the iteration before it, or else in the first iteration",
             Importance.CONTEXT,

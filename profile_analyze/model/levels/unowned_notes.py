@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.model.levels.ownership import is_at_level
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note, time_and_share, time_per_run
+from profile_analyze.model.notes import Importance, Note, TextNote, time_and_share, time_per_run
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.terms import DEVICE, KERNEL, OPERATOR, RUNTIME, TOP
 from profile_analyze.units import counted
@@ -54,7 +54,7 @@ def notes_on_unowned(
                 share = nan if on_host else float(ratio(np.array(total(times_s)), whole_s))
                 why = _why(kind, level, is_launched=bool((owned.parent[chosen] >= 0).any()))
                 text = _text(kind, times_s, why, len(profile.runs), on_host=on_host)
-                yield Note(text, Importance.INCOMPLETE, share)
+                yield TextNote(text, Importance.INCOMPLETE, share)
 
 
 def _text(kind: str, times_s: NDArray[np.float64], why: str, runs: int, *, on_host: bool) -> str:

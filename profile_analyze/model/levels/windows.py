@@ -19,7 +19,7 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.busy import device_of_tracks, is_work, worked_in
 from profile_analyze.model.executions import OWNED
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note, counted_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import DEVICE, EACH, EARLIER, KERNEL, OPERATOR
 from profile_analyze.units import counted, short_time
@@ -151,7 +151,7 @@ def only_steps(profile: Profile, first: int, last: int) -> Profile:
     if not is_inside.any():
         raise QueryError(f"steps: no operator ran in {noun} {numbers_text(chosen)}")
     left_out = counted(len(is_chosen) - int(is_chosen.sum()), "run")
-    note = Note(f"only {noun} {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
+    note = TextNote(f"only {noun} {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
     return _kept(profile.changed(notes=(*profile.notes, note)), is_inside, is_inside)
 
 
@@ -308,7 +308,7 @@ def _notes(
     """Yield notes on how many executions are inside, are clipped, or have no start time."""
     is_counted = _is_of(profile, OPERATOR, KERNEL)
     inside, cut = (int((chosen & is_counted).sum()) for chosen in (is_inside, is_clipped))
-    yield Note(
+    yield TextNote(
         f"only what happened {window}: {inside} of {counted(int(is_counted.sum()), 'execution')}",
         Importance.ANSWER,
     )
@@ -318,10 +318,10 @@ def _notes(
         own_s = own_s * (is_counted & on_side(profile, DEVICE))
         share = total(own_s[is_clipped]) / (total(own_s) or np.nan)
         pattern = f"clipped {counted_and_share(cut, 'execution')} at the edges of the window"
-        yield Note(pattern, Importance.WRONG, share)
+        yield TextNote(pattern, Importance.WRONG, share)
     unknown = int(np.isnan(starts).sum())
     if unknown:
-        yield Note(
+        yield TextNote(
             f"left out {counted(unknown, 'execution')} without a start time", Importance.INCOMPLETE
         )
 
@@ -331,13 +331,13 @@ def _notes_on_partial_runs(partial: _PartialRuns) -> Iterator[Note]:
     left_out, mixed = int(partial.left_out.sum()), int(partial.mixed.sum())
     if left_out:
         are = "that is" if left_out == 1 else "that are"
-        yield Note(
+        yield TextNote(
             f"left out {counted(left_out, 'run')} {are} only partly inside the window: times are "
             "of whole runs",
             Importance.ANSWER,
         )
     if mixed:
-        yield Note(
+        yield TextNote(
             f"the window has parts of {mixed} runs, but no whole run: times combine these parts; "
             "choose a window with a whole run, or inside of one run",
             Importance.ANSWER,

@@ -14,7 +14,7 @@ from profile_analyze.columns.parameter_columns import PARAMETER
 from profile_analyze.columns.wording import heading
 from profile_analyze.model.categorical import Categorical, distinct
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.terms import ABSENT, HOST, LABEL, LEVELS, is_run_key
 from profile_analyze.query.notes.group_keys import group_key_notes
 from profile_analyze.query.notes.missing_times import advice_on_missing_times, untimed_clause
@@ -91,7 +91,7 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
     labels = [heading(find_column(key)) for key in keys if key.startswith(LABEL)]
     if parts > 1 and labels:
         split_by = " and ".join(labels)
-        yield Note(
+        yield TextNote(
             f"rows are split by {split_by}: medians and shares are over the runs with the same "
             f"{split_by}",
             Importance.CONTEXT,
@@ -101,7 +101,7 @@ def _run_notes(query: Query, profile: Profile) -> Iterator[Note]:
         # file and one step, so they split rows no further.
         named = ["run"] if "run" in keys else keys
         noun = named[0] if len(named) == 1 else "combination"
-        yield Note(
+        yield TextNote(
             f"rows are split by {' and '.join(named)}: shares are relative to the total of all "
             f"{parts} {noun}s",
             Importance.CONTEXT,
@@ -117,7 +117,7 @@ def _type_notes(query: Query, profile: Profile) -> Iterator[Note]:
             text = f"no row of level {profile.level} has it; it is a type at --level {level}"
         else:
             text = f"the profile has no such operator; {_type_suggestion(name, known, profile)}"
-        yield Note(f"type {name}: {text}", Importance.ANSWER)
+        yield TextNote(f"type {name}: {text}", Importance.ANSWER)
 
 
 def _level_with_type(name: str, profile: Profile) -> str:
@@ -162,7 +162,7 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
     if known and query.input_dtype not in known:
         meant = [one for one in known if _same_dtype(one, query.input_dtype)]
         advice = did_you_mean(meant) or f"the known dtypes are {', '.join(known)}"
-        yield Note(
+        yield TextNote(
             f"input dtype {query.input_dtype}: no input is known to have it; {advice}"
             f"{_advice_on_rate(query)}",
             Importance.ANSWER,
@@ -171,7 +171,7 @@ def _dtype_notes(query: Query, operators: OperatorRows, selection: Selection) ->
             return
     left_out = selection.unknown_dtype
     if left_out.any():
-        yield Note(
+        yield TextNote(
             f"input dtype {query.input_dtype}: left out {operators_and_share(left_out.sum())} with "
             "an input of unknown dtype",
             Importance.INCOMPLETE,
@@ -198,7 +198,7 @@ def _unjudged_notes(operators: OperatorRows, unjudged: Unjudged) -> Iterator[Not
     for condition, left_out in unjudged:
         if left_out.any():
             is_all = bool(left_out[operators.recorded].all())
-            yield Note(
+            yield TextNote(
                 f"{condition.text}: left out {operators_and_share(left_out.sum())} where the value "
                 f"is {condition.unknown_noun}",
                 Importance.ANSWER if is_all else Importance.INCOMPLETE,
@@ -210,7 +210,7 @@ def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
     """Yield a note on each condition whose column is N/A for some groups."""
     for condition, left_out in unjudged:
         if left_out.any():
-            yield Note(
+            yield TextNote(
                 f"{condition.text}: left out {counted(left_out.sum(), 'group')} where the value is "
                 f"{condition.unknown_noun}",
                 Importance.ANSWER if left_out.all() else Importance.INCOMPLETE,
@@ -222,7 +222,7 @@ def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
     groups = len(rows.sizes)
     yield from number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
     if groups and not matching:
-        yield Note(_none_matches(groups, "group"), Importance.ANSWER)
+        yield TextNote(_none_matches(groups, "group"), Importance.ANSWER)
 
 
 def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
@@ -238,7 +238,7 @@ def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:
             text = f"{name}: the profile has no parameters of operators"
             if known:
                 text = f"{name}: no operator has it; the parameters are {', '.join(sorted(known))}"
-            yield Note(text, Importance.ANSWER)
+            yield TextNote(text, Importance.ANSWER)
 
 
 def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) -> Iterator[Note]:
@@ -247,13 +247,13 @@ def _empty_answer_notes(query: Query, profile: Profile, selection: Selection) ->
     # operator passes the filters.
     if not selection.recorded:
         advice = advice_on_missing_times(profile, side)
-        yield Note(f"no operator has a {side} time; {advice}", Importance.ANSWER)
+        yield TextNote(f"no operator has a {side} time; {advice}", Importance.ANSWER)
     elif not len(selection.operators):
         rows = selection.not_recorded
         but = f"; {untimed_clause(profile, rows)}" if len(rows) else ""
         timed = "" if profile.origin.times == ABSENT else f" with a {side} time"
         none_matches = _none_matches(selection.recorded, "operator", timed)
-        yield Note(f"{none_matches}{but}", Importance.ANSWER)
+        yield TextNote(f"{none_matches}{but}", Importance.ANSWER)
         if query.name:
             yield from name_pattern_notes(query.name, profile)
 
@@ -271,9 +271,11 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
     measure = MEASURES[query.measure]
     if not isnan(operators.total_s):
         total = short_time(operators.total_s)
-        yield Note(f"shares are relative to the total {measure.title}, {total}", Importance.CONTEXT)
+        yield TextNote(
+            f"shares are relative to the total {measure.title}, {total}", Importance.CONTEXT
+        )
     elif measure.field == "first_kernel":
-        yield Note(
+        yield TextNote(
             f"no operator has a {measure.title}: the profile does not say when the first kernel of "
             "an operator started; --top-end-key end shows the time to the end of each operator",
             Importance.ANSWER,
@@ -311,7 +313,7 @@ def _order_notes(
             if is_static:
                 advice = "; the file has no times, so leave out --order-by to rank by work"
             of_host = " with host times" if MEASURES[query.measure].side == HOST else ""
-            yield Note(
+            yield TextNote(
                 f"{order.column.name} is N/A in all rows{of_host}, so ordering by it has no "
                 f"effect{advice}",
                 _importance_of_order(order.column),
@@ -336,7 +338,7 @@ def _unranked_notes(
     left_out[selection.operators] = unknown[selection.operators]
     share = share_of(operators, left_out)
     if share > _MOST:
-        yield Note(
+        yield TextNote(
             f"{column.name} is N/A for {operators_and_share(left_out.sum())}; rows with N/A come "
             "last; --order-by time ranks them, too",
             _importance_of_order(column),

@@ -10,7 +10,7 @@ from profile_analyze.comparison.drift import drift_factors, shared_change
 from profile_analyze.comparison.run_levels import robust_deviation
 from profile_analyze.comparison.statistics import LEAST_RUNS
 from profile_analyze.model.joining.iterations import by_unit, unit_names
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.numbers import quantile_of_runs, ratio, total
 from profile_analyze.units import short_time, three_digits
 
@@ -64,7 +64,7 @@ def _shared_change_notes(operators: Table, comparison: Comparison) -> Iterator[N
         f"either the machine was {word}, or all operators changed; profile both sides in turns to "
         "find out; --correct-drift removes the change that all operators share"
     )
-    yield Note(
+    yield TextNote(
         f"{operators_and_share(shared.alike.sum())} are {word} by similar ratios, with a median of "
         f"{three_digits(shared.ratio)}: {cause}",
         Importance.CONTEXT if by_dtype else Importance.WRONG,
@@ -113,7 +113,7 @@ def _sum_notes(operators: Table, comparison: Comparison, difference_s: float) ->
         # Drift correction would also remove the effect of another dtype.
         by_dtype = _changed_dtype(operators, comparison, on_both)
         advice = "" if by_dtype else f"; {_ADVICE_ON_RUNS}"
-        yield Note(
+        yield TextNote(
             f"the differences of the operators add up to {_signed(sum_s)}, but the total differs "
             f"by {_signed(difference_s)}: some runs were slower or faster as a whole "
             f"({three_digits(factors.min())} to {three_digits(factors.max())} times as long as the "
@@ -138,7 +138,7 @@ def odd_run_notes(
     side, them = ("its side", "it") if len(odd) == 1 else ("their sides", "them")
     others = len(odd) - _MOST_NAMED
     more = ", and 1 more is odd" if others == 1 else f", and {others} more are odd"
-    yield Note(
+    yield TextNote(
         f"{named} times the median of {side}{more if others > 0 else ''}: find out why, or leave "
         f"{them} out",
         Importance.ANSWER if is_uncertain else Importance.CONTEXT,

@@ -10,7 +10,7 @@ from profile_analyze.comparison.formulas import tests_of
 from profile_analyze.comparison.statistics import LEAST_RUNS, SIGNIFICANT, least_p, too_few_runs
 from profile_analyze.comparison.verdicts import enough_runs, hidden_rows, least_runs
 from profile_analyze.model.joining.iterations import required_noun, units_in
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.query.notes.missing_times import missing_times
 
@@ -43,19 +43,19 @@ def few_units_notes(comparison: Comparison, table: Table) -> Iterator[Note]:
     missing = missing_times(comparison, DEVICE)
     if missing and missing.profiles == 1:  # if both have no times, the notes on the answer say so
         text = f"differences and verdicts of device times are N/A: {missing}"
-        yield Note(text, Importance.INCOMPLETE)
+        yield TextNote(text, Importance.INCOMPLETE)
     if missing and missing_times(comparison, HOST):
         return  # more runs would not help
     ours, theirs = units_of(comparison, table.query.unit)
     if min(ours, theirs) < LEAST_RUNS:
-        yield Note(
+        yield TextNote(
             f"verdicts are N/A: they need {LEAST_RUNS} {_noun(comparison, table)} or more on each "
             f"side; the profile has {ours}, the baseline {theirs}; with so few, large differences "
             "often occur by chance",
             Importance.INCOMPLETE,
         )
     elif reason := hidden_of(comparison, table).reason:
-        yield Note(reason, Importance.INCOMPLETE)
+        yield TextNote(reason, Importance.INCOMPLETE)
 
 
 def why_no_verdict(comparison: Comparison, unit: SampleUnit) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.column import FirstOf, PartOf
 from profile_analyze.model.categorical import Categorical, distinct
-from profile_analyze.model.notes import NO_SCOPE, Importance, Note, operators_and_share
+from profile_analyze.model.notes import NO_SCOPE, Importance, Note, TextNote, operators_and_share
 from profile_analyze.query.notes.time_shares import share_of
 from profile_analyze.query.notes.unmatched import (
     advice_on_pattern,
@@ -56,7 +56,7 @@ def _unmatched_key_notes(query: Query, operators: OperatorRows) -> Iterator[Note
                     # The advice suggests no other pattern. It only lists names.
                     better = _other_groups(operators.profile.operators)
                     advice = "; ".join(filter(None, (advice, better)))
-                yield Note(
+                yield TextNote(
                     f"{key.name}: the pattern matches no {rule.column}; {advice}",
                     Importance.ANSWER,
                 )
@@ -69,7 +69,7 @@ def _scope_notes(query: Query, operators: OperatorRows, selection: Selection) ->
             continue
         if not operators.profile.operators.scope.categories:
             advice = _other_groups(operators.profile.operators)
-            yield Note(
+            yield TextNote(
                 f"{key.name}: the profile has no scopes, so all operators are in one group; "
                 f"{advice or '--aggregate-by type groups by type'}",
                 Importance.ANSWER,
@@ -108,7 +108,7 @@ def _note_on_group_of_unknown(
     unknown[selection.operators] = values.codes[selection.operators] < 0
     if count := int(unknown.sum()):
         text = f"{operators_and_share(count)} {reasons[0] if count == 1 else reasons[1]}"
-        yield Note(
+        yield TextNote(
             "; ".join(filter(None, (text, advice))),
             Importance.INCOMPLETE,
             share_of(operators, unknown),
@@ -134,7 +134,7 @@ def _dominant_part_notes(
         share = share_of(operators, known & (parts.codes == largest))
         if share > _NEARLY_ALL:
             advice = _other_groups(operators.profile.operators)
-            yield Note(
+            yield TextNote(
                 f"{key.name}: '{parts.categories[largest]}' alone has {percent(share)} of the "
                 "time: perhaps the names do not show the layer; -t 0 without groups shows each "
                 f"operator{f', {advice}' if advice else ''}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.model.joining.iterations import by_unit
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import Spread
 from profile_analyze.model.terms import MEAN
 from profile_analyze.units import counted
@@ -35,7 +35,7 @@ def notes_on_means(profile: Profile) -> Iterator[Note]:
         text = "the times of each run are from a single inference"
     else:
         text = f"times are means over {inferences}; single inferences vary more than these runs"
-    yield Note(text, Importance.CONTEXT)
+    yield TextNote(text, Importance.CONTEXT)
 
 
 def _has_spread(profile: Profile) -> bool:

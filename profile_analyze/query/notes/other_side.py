@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.columns.registry import COLUMNS
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import totals_of_chosen
 from profile_analyze.units import percent
 
@@ -43,7 +43,7 @@ def _notes_on_amounts(table: Table, name: str) -> Iterator[Note]:
     )
     if left_out > 0:
         side = MEASURES[table.query.measure].side
-        yield Note(
+        yield TextNote(
             f"{name}: left out operators without a {side} time, {percent(left_out / total)} of the "
             f"sum; --order-by {name} shows them, too",
             Importance.INCOMPLETE,
@@ -66,7 +66,7 @@ def _notes_on_times(table: Table, columns: Collection[str]) -> Iterator[Note]:
         total_s = np.nansum(profile.totals_s(measure.name))
         share = float(np.nansum(left_out_s) / total_s) if total_s > 0 else np.nan
         if share > 0:
-            yield Note(
+            yield TextNote(
                 f"{name}: the groups of the {side} table leave out operators without a {side} "
                 f"time, {percent(share)} of the {measure.side} time; --print-only {measure.side} "
                 "shows all",

@@ -10,7 +10,7 @@ import numpy as np
 
 from profile_analyze.advice.names import did_you_mean
 from profile_analyze.errors import PeaksError
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.terms import CPU, DEVICE, GPU
 from profile_analyze.query.notes.peaks_advice import cpu_peaks_advice
 from profile_analyze.query.notes.time_shares import share_of
@@ -44,7 +44,7 @@ def peaks_notes(rows: OperatorRows) -> Iterator[Note]:
     other_threads = tuple(_other_threads_notes(rows, rows.peaks.threads))
     # Measuring the rates of a wrong number of threads again does not help.
     if rows.peaks.doubt > STABLE_DOUBT and not other_threads:
-        yield Note(
+        yield TextNote(
             f"the peaks may be up to {percent(rows.peaks.doubt)} too low, because the measurements "
             "differ or other programs ran meanwhile; efficiency is then too high, and lost and "
             "gain are too low; stop other programs; then "
@@ -92,7 +92,7 @@ def _swapped_rates_notes(peaks: Peaks) -> Iterator[Note]:
     least, _ = PLAUSIBLE_RIDGES
     is_unusual = peaks.source == AS_GIVEN and peaks.ridge() < least
     if is_unusual and (better := _swapped(peaks.name)):
-        yield Note(
+        yield TextNote(
             f"{' '.join(scaled(peaks.rate(None), 'FLO/s'))} with {decimal_rate(peaks.bandwidth)} "
             f"is unusual: devices can compute at least {least} FLO in the time that a byte takes, "
             f"and FLO/s come first; {did_you_mean([better])}",
@@ -117,7 +117,7 @@ def _other_device_notes(hardware: str | None, peaks: Peaks) -> Iterator[Note]:
             is_known = peaks.dtype_is_named and reported.rate(peaks.dtype) > 0  # false for NaN
             dtype = f":{peaks.dtype}" if is_known else ""
             of_card = "all dies of " if reported.name.startswith(f"{peaks.name} (") else ""
-            yield Note(
+            yield TextNote(
                 f"the profile names {hardware!r}, but the peaks are of {of_card}{peaks.name}; "
                 f"--peaks auto{dtype} takes those of {reported.name}",
                 Importance.WRONG,
@@ -127,7 +127,7 @@ def _other_device_notes(hardware: str | None, peaks: Peaks) -> Iterator[Note]:
 
 def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:
     for other, ran in ran_on_other_kinds(rows, peaks):
-        yield Note(
+        yield TextNote(
             f"the peaks are of a {str(peaks.device_kind).upper()} ({peaks.name}), but "
             f"{operators_and_share(ran.sum())} ran on a {other.upper()}; "
             f"{_REMEDIES[other](rows)}",
@@ -138,7 +138,7 @@ def _other_kind_notes(rows: OperatorRows, peaks: Peaks) -> Iterator[Note]:
 
 def _other_threads_notes(rows: OperatorRows, threads: int | None) -> Iterator[Note]:
     for others, ran in _other_threads(rows, threads):
-        yield Note(
+        yield TextNote(
             f"the peaks are of {counted(int(threads or 0), 'thread')}, but "
             f"{operators_and_share(ran.sum())} ran on {counted(others, 'thread')}; "
             f"{_threads_advice(others)}",

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.model.levels.links import is_limited_by_link
 from profile_analyze.model.levels.owned_work import leaves_work_inside
 from profile_analyze.model.measures import TIME
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.stale_work import has_stale_work
 from profile_analyze.model.terms import ABSENT, HOST
 from profile_analyze.query.notes.peaks import peaks_notes
@@ -65,7 +65,7 @@ def roofline_notes(rows: OperatorRows, shown: ShownRows | None = None) -> Iterat
     `shown` are the rows of the table, if there is a table.
     """
     if rows.measure.side == HOST:
-        yield Note(
+        yield TextNote(
             "host times have no roof: bound, efficiency, lost and gain are N/A",
             Importance.INCOMPLETE,
         )
@@ -87,7 +87,7 @@ def _model_notes(rows: OperatorRows) -> Iterator[Note]:
         of_bodies = int((left_out & rows.profile.in_bodies()).sum())
         where = "a body" if of_bodies == 1 else "bodies"
         in_bodies = f", {of_bodies} of them in {where}" if of_bodies else ""
-        yield Note(
+        yield TextNote(
             f"least_time is N/A for {operators_and_share(left_out.sum())}{in_bodies}: the "
             "computation, the memory or the peak rate is unknown",
             Importance.INCOMPLETE,
@@ -108,7 +108,7 @@ def _named_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     if peaks.dtype_is_named and others.any() and (has_no_effect or share > _HALF):
         names = " or ".join(sorted(set(dtypes.values()[others].tolist())))
         replaced = f" or {DEFAULT_DTYPE}" if replaces_fp32(rows.profile, peaks) else ""
-        yield Note(
+        yield TextNote(
             f"{peaks.dtype} after --peaks is only for operators of unknown dtype{replaced}: it has "
             f"no effect on {operators_and_share(others.sum())} in {names}",
             Importance.ANSWER if share > _HALF else Importance.CONTEXT,
@@ -129,7 +129,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
     if not (shown_faster.size or share >= _FASTER_SHARE):
         return
     if not faster.any():
-        yield Note(
+        yield TextNote(
             f"{counted(shown_faster.size, 'group')} with an efficiency of up to "
             f"{percent(float(shown_faster.max()))}, although no operator is above 100%: the time "
             "of a group is a median over runs, which can be less than the sum of its operators' "
@@ -147,7 +147,7 @@ def _faster_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Note]
         reason = f"{tf32_advice(rows)}; otherwise, check the device"
     else:
         reason = "; ".join(filter(None, (_TOO_LOW, highest_rates_advice(rows))))
-    yield Note(
+    yield TextNote(
         f"{_FASTER}: {operators_and_share(faster.sum())}, with an efficiency of up to "
         f"{percent(float(np.max(efficiency[faster])))}; {reason}",
         Importance.WRONG,
@@ -179,13 +179,13 @@ def _unjudged_notes(rows: OperatorRows, shown: ShownRows | None) -> Iterator[Not
         in_total = f", mainly operators {reasons[0][1]}"
     share = share_of(rows, of_any)
     subject = operators_and_share(of_any.sum())
-    yield Note(
+    yield TextNote(
         f"not judged: {subject}{why}; efficiency, lost and gain leave them out",
         Importance.INCOMPLETE,
         share,
     )
     if _has_no_judged_row(shown):
-        yield Note(
+        yield TextNote(
             f"{_NONE_JUDGED}, so bound, efficiency, lost and gain are N/A; not "
             f"judged in the whole profile: {subject}{in_total}",
             Importance.ANSWER,
@@ -242,7 +242,7 @@ def _unknown_dtype_notes(rows: OperatorRows) -> Iterator[Note]:
     assert peaks is not None, "a roofline needs peak rates"
     unknown = _computes(rows) & (rate_dtypes(rows.profile, peaks).codes < 0)
     if peaks.dtype != ANY_DTYPE and share_of(rows, unknown) > _NOTEWORTHY_SHARE:
-        yield Note(
+        yield TextNote(
             f"dtype unknown, assumed to be {peaks.dtype}: {operators_and_share(unknown.sum())}; "
             f"{peaks.with_rate_of('DTYPE')} chooses another",
             Importance.WRONG,

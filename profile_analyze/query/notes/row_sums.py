@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.columns.aggregates import DEFAULT_AGGREGATE
 from profile_analyze.large_arrays import blocks_of_rows, run_by_run
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import totals
 from profile_analyze.model.terms import LABEL, is_run_key
 from profile_analyze.units import percent
@@ -60,7 +60,7 @@ def row_sum_notes(
         if _has_partial_row(times_s)
         else f"the {runs} runs; with --run-stat mean, they add up to it"
     )
-    yield Note(
+    yield TextNote(
         f"all rows add up to {percent(share)} of the total: each time is the {statistic} over "
         f"{over}",
         Importance.CONTEXT,
@@ -83,7 +83,7 @@ def split_sum_notes(whole: Profile, operators: OperatorRows) -> Iterator[Note]:
         float(np.nansum(one.totals_s(measure))) for one in (operators.profile, whole)
     )
     if whole_s > 0 and split_s > whole_s * (1 + _ROUNDING):
-        yield Note(
+        yield TextNote(
             f"rows are split by {' and '.join(keys)}: operators that ran on several tracks at once "
             f"count on each, so all rows add up to {percent(split_s / whole_s)} of the total; "
             "shares are relative to this sum",

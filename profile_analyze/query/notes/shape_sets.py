@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.large_arrays import blocks_of_rows
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.terms import KERNEL, LABEL
 from profile_analyze.units import counted, percent
@@ -57,7 +57,7 @@ def shape_set_notes(
     if sets == 1:
         yield _note_on_partial_rows(int(is_partial.sum()), len(runs), shares, shown)
     else:
-        yield Note(
+        yield TextNote(
             f"the runs have {sets} sets of input shapes: a row covers only the runs with its "
             "shapes, and its share is relative to the totals of these runs, so all shares add up "
             f"to {percent(shares)}; --aggregate-by name joins the shapes, --aggregate-by run shows "
@@ -69,7 +69,7 @@ def shape_set_notes(
 def _note_on_partial_rows(partial: int, runs: int, shares: float, shown: ShownRows) -> Note:
     """Return the note on `partial` operators, which ran in only some of the runs."""
     is_visible = bool(np.isnan(shown.per_run("time")).any())
-    return Note(
+    return TextNote(
         f"{counted(partial, 'operator')} ran in only some of the {runs} runs: the times and the "
         "share of a row are of the runs in which it ran, so all shares add up to "
         f"{percent(shares)}; --aggregate-by run shows each run",

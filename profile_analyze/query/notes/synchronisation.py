@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import ratio
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ def synchronisation_notes(profile: Profile) -> Iterator[Note]:
     walls_s = np.array([run.wall_s for run in profile.runs])
     factor = float(np.fmax.reduce(ratio(profile.totals_s("time"), walls_s), initial=0.0))
     if factor > 1:
-        yield Note(
+        yield TextNote(
             f"{text}: all operators together take {factor:.3g} times as long as a whole run",
             Importance.WRONG,
         )
     else:
-        yield Note(f"{text}, which matters for short operators", Importance.CONTEXT)
+        yield TextNote(f"{text}, which matters for short operators", Importance.CONTEXT)

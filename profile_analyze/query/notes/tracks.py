@@ -10,7 +10,7 @@ from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.joining.ranks import notes_on_incomplete_runs
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side, total_by_track
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import median, numbered, over_runs
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.query.run_times import known_busy_s
@@ -111,7 +111,7 @@ def _note_on_lines(
     sums, rule = "is the sum of", ""
     if not adds_up:
         sums, rule = "is of", "; for an operator on several, only the slowest counts"
-    return Note(
+    return TextNote(
         f"the device time {sums} {counted(len(by_line), noun)}{where}{overlap}: {parts}{rule}",
         Importance.WRONG,
     )
@@ -125,7 +125,7 @@ def _note_on_ranks(by_rank: dict[int, float]) -> Note:
         times = f"from {texts[ordered[0]]} to {texts[ordered[-1]]}"
     else:
         times = ", ".join(texts[rank] for rank in sorted(ordered))
-    return Note(
+    return TextNote(
         f"the device time is the sum of {len(by_rank)} ranks: {times}; --aggregate-by rank shows "
         "each",
         Importance.WRONG,

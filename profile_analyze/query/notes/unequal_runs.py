@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.large_arrays import blocks_of_runs
 from profile_analyze.model.joining.iterations import indices_in_process, only_runs, runs_by_process
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def unequal_runs_notes(profile: Profile) -> Iterator[Note]:
     empty = np.flatnonzero(~is_known)
     if len(empty) and is_known.any():
         verb = "has" if len(empty) == 1 else "have"
-        yield Note(
+        yield TextNote(
             f"{_runs_among(profile, empty)} {verb} no device time, so totals, host times and wall "
             f"times leave out {'this run' if len(empty) == 1 else 'these runs'}; "
             "--aggregate-by run shows each run",
@@ -53,7 +53,7 @@ def unequal_runs_notes(profile: Profile) -> Iterator[Note]:
     small = np.flatnonzero(is_known & (counts < _HARDLY_ANY * _most_in_process(profile, counts)))
     if len(small):
         verb = "has" if len(small) == 1 else "have"
-        yield Note(
+        yield TextNote(
             f"runs are very unequal: {_runs_among(profile, small)} {verb} times of fewer than a "
             f"tenth of the operators of another run; --aggregate-by run shows each run",
             Importance.WRONG,

@@ -27,7 +27,7 @@ from profile_analyze.columns.patterns import (
 )
 from profile_analyze.errors import PatternError
 from profile_analyze.model.categorical import distinct
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.query.conditions import Condition
 from profile_analyze.units import (
     SCALED,
@@ -81,7 +81,7 @@ def unmatched_value_notes(query: Query, operators: OperatorRows) -> Iterator[Not
                 advice = did_you_mean(similar) or examples_of(texts)
         found = _EXCLUDES_NOTHING if operator.startswith("!") else _NO_SUCH_VALUE
         renaming = renaming_advice(operators.profile, name)
-        yield Note(f"{condition.text}: {found}{advice}{renaming}", Importance.ANSWER)
+        yield TextNote(f"{condition.text}: {found}{advice}{renaming}", Importance.ANSWER)
 
 
 def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
@@ -91,7 +91,7 @@ def name_pattern_notes(pattern: str, profile: Profile) -> Iterator[Note]:
         if not any(matches(pattern, names, limit_s=SUGGESTION_LIMIT_S)):
             advice = advice_on_pattern(pattern, names, from_start=True)
             advice += renaming_advice(profile, "name")
-            yield Note(f"the pattern '{pattern}' matches no name; {advice}", Importance.ANSWER)
+            yield TextNote(f"the pattern '{pattern}' matches no name; {advice}", Importance.ANSWER)
 
 
 def wildcard_notes(query: Query) -> Iterator[Note]:
@@ -104,7 +104,7 @@ def wildcard_notes(query: Query) -> Iterator[Note]:
         *((f"{c.column.name} {c.operator} ", c.value) for c in conditions if "~" in c.operator),
     ):
         if meant := meant_by_wildcards(pattern):
-            yield Note(
+            yield TextNote(
                 f"{before}{pattern}: in a regular expression, * repeats the character before it; "
                 f"{did_you_mean([repr(before + meant)])}",
                 Importance.ANSWER,
@@ -189,7 +189,11 @@ def examples_of(texts: Sequence[str]) -> str:
 def advice_on_last_condition(table: Table) -> str:
     """Return why no operator meets the last condition, or advice, from the notes; often empty."""
     text = f"{table.query.conditions[-1].text}: "
-    about = [one.removeprefix(text) for one in table.notes if one.startswith(text)]
+    about = [
+        one.removeprefix(text)
+        for one in table.notes
+        if isinstance(one, TextNote) and one.startswith(text)
+    ]
     # Prefer a note with `_NO_SUCH_VALUE` to a note on operators whose value is N/A.
     reasons = sorted(about, key=lambda one: not one.startswith(_NO_SUCH_VALUE))
     return f"; {reasons[0].removeprefix(_NO_SUCH_VALUE)}" if reasons else ""
@@ -229,7 +233,7 @@ def number_notes(
             values = rows[condition.column.name][candidates]
             known = values[~np.isnan(values)]
             if advice := _advice_on_number(condition, known, noun, of_groups):
-                yield Note(f"{condition.text}: {advice}", Importance.ANSWER)
+                yield TextNote(f"{condition.text}: {advice}", Importance.ANSWER)
 
 
 def time_limits(query: Query) -> Iterator[Condition]:

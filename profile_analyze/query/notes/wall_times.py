@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.comparison.intervals import Shift, ratios_of, shift
 from profile_analyze.comparison.statistics import LEAST_RUNS
 from profile_analyze.model.joining.iterations import by_unit
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import ratio
 from profile_analyze.model.terms import DEVICE, HOST
 from profile_analyze.query.notes.few_units import units_of
@@ -123,7 +123,7 @@ def wall_time_notes(whole: Table, comparison: Comparison) -> Iterator[Note]:
         text = _in_words(operators, runs, is_opposite=is_opposite)
     if doubt is None:
         return
-    yield Note(
+    yield TextNote(
         f"{text}{doubt}: {_advice(compared)}; verdicts are on operators only", Importance.ANSWER
     )
 

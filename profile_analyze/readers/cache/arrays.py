@@ -17,8 +17,9 @@ from msgspec import msgpack
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
+from profile_analyze.model.findings import Finding, Kind, Size, Subject
 from profile_analyze.model.frozen import packed, unpacked
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.recorded import RecordedFact
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.notes import Beside
+    from profile_analyze.model.findings import Beside
 
     Array: TypeAlias = NDArray[Any]
 
@@ -57,6 +58,7 @@ _RECORDS: Final[Mapping[str, Any]] = {
     for record in (
         *(Profile, Categorical, Operators, Executions, Tensors, Uses, Dependencies, Allocations),
         *(Origin, RecordedFact, Track, Run, StaticModel, Port, Stored, BodyWork),
+        *(Finding, Subject, Size),
     )
 }
 """The classes of `model` that a file may contain, by name."""
@@ -177,9 +179,11 @@ def _parts(value: Any) -> tuple[str, Iterable[Any]]:
         return "tuple", value
     if kind is frozenset:
         return "set", sorted(value)
-    if kind is Note:
+    if kind is TextNote:
         beside = value.dropped_beside
         return "note", (value.pattern, int(value.importance), value.size, beside)
+    if kind is Kind:
+        return "finding kind", (int(value),)
     if _RECORDS.get(kind.__name__) is not kind:
         raise TypeError(f"a profile cannot be written with a {kind.__name__}")
     names = [one.name for one in fields(kind) if one.init] if is_dataclass(kind) else kind._fields
@@ -226,8 +230,8 @@ def _value(tree: Any, arrays: Sequence[Array]) -> Any:
     return _MAKERS[kind](*(_value(one, arrays) for one in parts))
 
 
-def _note(pattern: str, importance: int, share: float, beside: Beside) -> Note:
-    return Note(pattern, Importance(importance), share, dropped_beside=beside)
+def _note(pattern: str, importance: int, share: float, beside: Beside) -> TextNote:
+    return TextNote(pattern, Importance(importance), share, dropped_beside=beside)
 
 
 _MAKERS: Final[Mapping[str, Callable[..., Any]]] = {
@@ -235,5 +239,6 @@ _MAKERS: Final[Mapping[str, Callable[..., Any]]] = {
     "tuple": lambda *values: values,
     "set": lambda *values: frozenset(values),
     "note": _note,
+    "finding kind": Kind,
 }
 """For each kind of value: the function that makes a value from its parts."""

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import system_reason
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.readers.cache.arrays import (
     SIGNATURE_SIZE,
     UNWRITABLE,
@@ -83,7 +83,7 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
     try:
         _keep(cache, before, profile, _conditions(source, asked))
     except OSError as error:
-        note = Note(
+        note = TextNote(
             f"{cache.folder}: the decoded profile cannot be kept for the next question: "
             f"{system_reason(error)}; --cache names another folder, and --no-cache keeps nothing",
             Importance.CONTEXT,

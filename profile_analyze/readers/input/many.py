@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import InputError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.joining.runs import IDENTITY_COLUMNS, RunJoiner
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.input.content import MAX_SIZE
 from profile_analyze.readers.input.source import Source
@@ -96,7 +96,7 @@ def note_on_bad(bad: Sequence[InputError]) -> Note:
     """Return the note on files that were left out because they cannot be read."""
     more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
     left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    return Note(left_out, Importance.INCOMPLETE)
+    return TextNote(left_out, Importance.INCOMPLETE)
 
 
 def add_runs(  # noqa: PLR0913  # options, each by its name

@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.readers.megengine.file_notes import (
@@ -166,4 +166,4 @@ def _opencl_notes(
             "all device times of OpenCL are 0, because OpenCL measures only after "
             "CompNode::enable_opencl_profile(true)"
         )
-        yield FileNote(file, Note(text, Importance.WRONG))
+        yield FileNote(file, TextNote(text, Importance.WRONG))

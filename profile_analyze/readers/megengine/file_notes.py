@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.notes import Note, operators_and_share
+from profile_analyze.model.notes import Note, TextNote, operators_and_share
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.units import counted
 
@@ -47,7 +47,7 @@ def notes_on_operators(
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
     for file in sorted(set(file_of[affected].tolist())):
         rows = affected[file_of[affected] == file]
-        note = Note(text(operators_and_share(len(rows))), importance)
+        note = TextNote(text(operators_and_share(len(rows))), importance)
         yield FileNote(file, note, rows if has_times else None)
 
 
@@ -60,7 +60,7 @@ def notes_on_entries(
     """
     for file, entries in enumerate(np.bincount(file_of_entries).tolist()):
         if entries:
-            yield FileNote(file, Note(text(counted(entries, "entry", "entries")), importance))
+            yield FileNote(file, TextNote(text(counted(entries, "entry", "entries")), importance))
 
 
 def unmatched_text(entries: str, section: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES, memory_without_constants
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
 from profile_analyze.model.stale_work import STALE_WORK
 from profile_analyze.model.terms import DERIVED_WORK
@@ -126,7 +126,7 @@ def _footprints(
         unmatched = len(footprints) - sum(map(footprints.__contains__, ids))
         if unmatched:
             entries = counted(unmatched, "entry", "entries")
-            note = Note(unmatched_text(entries, "opr_footprint"), Importance.INCOMPLETE)
+            note = TextNote(unmatched_text(entries, "opr_footprint"), Importance.INCOMPLETE)
             notes.append(FileNote(file, note))
     return of_files, notes
 
@@ -146,7 +146,7 @@ def _stale_work(
         is_stale_in_file = has_stale_shapes(footprints, graph)
         if is_stale_in_file is None:
             text = "the shapes of the runs cannot be compared: static_infer_tags are null"
-            notes.append(FileNote(file, Note(text, Importance.CONTEXT)))
+            notes.append(FileNote(file, TextNote(text, Importance.CONTEXT)))
         else:
             is_stale[file_of == file] = is_stale_in_file
     notes += notes_on_operators(

@@ -11,7 +11,7 @@ import numpy as np
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.executions import Run
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
@@ -77,7 +77,7 @@ class MegEngineReader(Reader, BatchReader):
             # Escaping copies the whole file, so only files that fail to decode are escaped.
             escaped, count = _RAW_CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), data)
             text = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
-            note = Note(text, Importance.CONTEXT)
+            note = TextNote(text, Importance.CONTEXT)
             try:
                 if count:
                     return _read_file(source.name, escaped, wanted, note)

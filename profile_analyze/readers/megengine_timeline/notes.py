@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
+from profile_analyze.model.notes import Importance, Note, TextNote, notes_with_share, unknown_work
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.units import counted
@@ -30,35 +30,35 @@ def notes_on(
     """Yield the notes. `incomplete` counts the executions left out of an incomplete iteration."""
     executions = counted(incomplete, "execution")
     if not timeline.is_complete and incomplete:
-        yield Note(
+        yield TextNote(
             f"the file ends in the middle: left out {executions} of operators in an incomplete "
             "iteration; copy the file again",
             Importance.DAMAGED,
         )
     elif not timeline.is_complete:
-        yield Note(
+        yield TextNote(
             "the file ends in the middle, so events may be missing; copy it again",
             Importance.DAMAGED,
         )
     elif incomplete:
-        yield Note(
+        yield TextNote(
             f"left out {executions} of operators in an iteration that did not end",
             Importance.INCOMPLETE,
         )
     # In a file that is cut, spans without an end are expected, so they get no note.
     open_spans = int(np.isnan(np.array(recording.spans.end_us)).sum())
     if events := (open_spans if timeline.is_complete else 0) + recording.unmatched:
-        yield Note(
+        yield TextNote(
             f"left out {counted(events, 'event')} without a matching begin or end",
             Importance.INCOMPLETE,
         )
     if found.impossible:
-        yield Note(
+        yield TextNote(
             f"left out the times of {counted(found.impossible, 'execution')}: they are impossible",
             Importance.INCOMPLETE,
         )
     if not len(recording.kernels.start_us):
-        yield Note(
+        yield TextNote(
             "the file has no device times; profile with profile_device=1, which is "
             "the default of Profiler",
             Importance.INCOMPLETE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
+from profile_analyze.model.notes import Importance, Note, TextNote, notes_with_share, unknown_work
 from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.migraphx.rows import known_time_s
 from profile_analyze.units import MS_PER_S, short_time
@@ -42,25 +42,25 @@ _NESTED: Final = (
 def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
     """Yield notes on the whole file. `rows` are the rows of the last report."""
     if len(reports) > 1:
-        yield Note(
+        yield TextNote(
             f"the file has {len(reports)} reports, and only the last one is shown; write each to "
             "its own file",
             Importance.WRONG,
         )
     if rows.part == "totals":
-        yield Note(
+        yield TextNote(
             f"the file has only totals, so all instructions are one row; {_KEEP}",
             Importance.INCOMPLETE,
         )
     if rows.part == "summary":
         lacks = "lacks some" if reports[-1].instructions else "has no"
-        yield Note(
+        yield TextNote(
             f"the rows are the groups of the report's summary, because the file {lacks} lines of "
             f"instructions; {_KEEP}",
             Importance.INCOMPLETE,
         )
         if any(row.calls is None for row in rows.rows):
-            yield Note(
+            yield TextNote(
                 "each group counts as one call, because versions of MIGraphX before 2022 do not "
                 "print the number of calls",
                 Importance.INCOMPLETE,
@@ -70,14 +70,14 @@ def notes_on_file(reports: Sequence[Report], rows: Rows) -> Iterator[Note]:
 
 def _notes_on_totals(report: Report, rows: Rows) -> Iterator[Note]:
     if not report.totals.get("total", nan) > 0:
-        yield Note(
+        yield TextNote(
             "the file ends before the time of a whole run (Total time), so instructions may be "
             f"missing; {_KEEP}",
             Importance.DAMAGED,
         )
     whole_s = report.totals.get("instructions", nan) / MS_PER_S
     if whole_s - rows.time_s > _MISSING_SHARE * whole_s:
-        yield Note(
+        yield TextNote(
             f"the rows add up to {short_time(rows.time_s)}, but the report states a Total "
             f"instructions time of {short_time(whole_s)}: the lines of other instructions are "
             f"missing; {_KEEP}",

@@ -9,12 +9,20 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import ONNX_TOOL_NAMES, SPARSITY_NAMES, UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import ABSENT, CONTROL, CONVOLUTION, DERIVED, OTHER
+from profile_analyze.model.terms import (
+    ABSENT,
+    CONTROL,
+    CONVOLUTION,
+    DERIVED,
+    ONNX_TOOL_NAMES,
+    OTHER,
+    SPARSITY_NAMES,
+    UNIQUE_NAME,
+)
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.onnx.defaults import with_defaults
@@ -92,7 +100,7 @@ def profile_of(
             lacks=model.lacks, tile=model.tile and model.tile.sizes
         ),
         notes=(
-            *(Note(text, Importance.INCOMPLETE) for text in model.problems),
+            *(TextNote(text, Importance.INCOMPLETE) for text in model.problems),
             *_notes_on_unknown_types(tables),
             *notes,
         ),
@@ -111,7 +119,7 @@ def _costly_columns(
         of_sparsity, notes = sparsity_columns(tables, folder)
         columns |= of_sparsity
         if model.problem_of_values is not None:
-            notes = (Note(model.problem_of_values, Importance.INCOMPLETE), *notes)
+            notes = (TextNote(model.problem_of_values, Importance.INCOMPLETE), *notes)
     return columns, notes
 
 
@@ -130,7 +138,7 @@ def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
     which = ", ".join(map(escaped, distinct[:_MOST_TYPES]))
     if more > 0:
         which += f" and {more} more"
-    yield Note(
+    yield TextNote(
         "work, and output shapes that the file does not store, are N/A for "
         f"{counted(len(types), 'operator')} of unknown type: {which}",
         Importance.INCOMPLETE,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, notes_with_share, unknown_work
+from profile_analyze.model.notes import Importance, Note, TextNote, notes_with_share, unknown_work
 from profile_analyze.model.terms import KERNEL
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.onnxruntime.events import MOST_EVENTS
@@ -61,25 +61,25 @@ def notes_on_file(events: Events, found: Recorded) -> Iterator[Note]:
     if not events.has_end:
         yield _note_on_end(events, left_out)
     if events.count >= MOST_EVENTS:
-        yield Note(
+        yield TextNote(
             f"the file has {events.count} events, and ONNX Runtime records no more than "
             f"{MOST_EVENTS}: runs may be missing; profile fewer runs",
             Importance.INCOMPLETE,
         )
     if left_out and events.has_end:
-        yield Note(
+        yield TextNote(
             f"left out {left_out} outside of complete runs (events model_run)",
             Importance.INCOMPLETE,
         )
     yield from notes_on_overlaps(found.overlaps)
     if lines := events.broken_lines:
-        yield Note(
+        yield TextNote(
             f"left out {counted(len(lines), 'line')} without valid JSON; the first is line "
             f"{lines[0]}",
             Importance.WRONG,
         )
     if lines := events.repaired_lines:
-        yield Note(
+        yield TextNote(
             f"read {counted(len(lines), 'name')} with quotes, backslashes or bytes that JSON "
             f"forbids, the first in line {lines[0]}; ONNX Runtime 1.31 and later write valid names",
             Importance.CONTEXT,
@@ -95,7 +95,7 @@ def _note_on_end(events: Events, left_out: str) -> Note:
         if len(events.runs.start_us) == 1
         else ""
     )
-    return Note(
+    return TextNote(
         f"the file ends in the middle{lost}; copy it again, or end the session's profiling before "
         f"the program ends{warm_up}",
         Importance.DAMAGED,

@@ -11,11 +11,10 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import GPU, HOST, MEAN
+from profile_analyze.model.terms import GPU, HOST, MEAN, UNIQUE_NAME
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.counters import read_report
 from profile_analyze.readers.openvino.notes import NO_SHAPES, reduced_precision
@@ -127,7 +126,7 @@ def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> 
 
 def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator[Note]:
     if lines := report.broken_lines:
-        yield Note(
+        yield TextNote(
             f"left out {counted(len(lines), 'line')} without a layer; the first is line {lines[0]}",
             Importance.WRONG,
         )
@@ -135,9 +134,9 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
     counters = [counter for _, _, counter in rows]
     dtypes = [dtype_of_primitive(one.primitive) for one in counters]
     yield from reduced_precision(dtypes, [one.real_ms for one in counters], stored=None)
-    yield Note(NO_SHAPES, Importance.INCOMPLETE, dropped_beside="model")
+    yield TextNote(NO_SHAPES, Importance.INCOMPLETE, dropped_beside="model")
     if report.is_sorted:
-        yield Note(
+        yield TextNote(
             "the layers are sorted by their time, so the order of execution is not known; "
             "a report of type detailed_counters has this order",
             Importance.INCOMPLETE,
@@ -147,7 +146,7 @@ def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator
 def _notes_on_totals(report: Report) -> Iterator[Note]:
     """Yield notes if the file shows that layers are missing or were changed."""
     if report.is_cut_by_tool:
-        yield Note(
+        yield TextNote(
             "the file has one layer, because benchmark_app writes only the first layer of average "
             "counters as JSON; use detailed_counters, or CSV (without -json_stats)",
             Importance.DAMAGED,
@@ -158,12 +157,12 @@ def _notes_on_totals(report: Report) -> Iterator[Note]:
         rounding_ms = _ROUNDING_MS * len(section.counters) + rounding_of_total_ms
         if section.total_ms is None:
             if not report.is_json:
-                yield Note(
+                yield TextNote(
                     "the file ends before the total, so layers may be missing; copy it again",
                     Importance.DAMAGED,
                 )
         elif inf > abs(found_ms - section.total_ms) > rounding_ms:
-            yield Note(
+            yield TextNote(
                 f"the layers add up to {found_ms:.3f} ms, but the file states a total of "
                 f"{section.total_ms:.3f} ms: layers are missing or were changed",
                 Importance.DAMAGED,

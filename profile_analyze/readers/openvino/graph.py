@@ -12,10 +12,9 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import FUSED_NAMES, UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
-from profile_analyze.model.terms import ABSENT, DERIVED, DTYPES, MEAN
+from profile_analyze.model.terms import ABSENT, DERIVED, DTYPES, FUSED_NAMES, MEAN, UNIQUE_NAME
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.layers import read_graph
 from profile_analyze.readers.openvino.notes import notes_on_graph

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.model.notes import (
     Importance,
     Note,
+    TextNote,
     counted_and_time,
     notes_with_share,
     unknown_work,
@@ -56,10 +57,10 @@ def notes_on_graph(
     """Yield notes on an execution graph. `run_once` has the layers that ran at compilation."""
     if all(row.layer.time_us is None for row in rows):
         text = NO_INFERENCE if run_once else NO_TIMES
-        yield Note(text, Importance.ANSWER, dropped_beside="profile")
+        yield TextNote(text, Importance.ANSWER, dropped_beside="profile")
     if run_once:
         time_s = sum(layer.time_us or 0.0 for layer in run_once) / US_PER_S
-        yield Note(
+        yield TextNote(
             f"left out {counted_and_time(len(run_once), 'layer')} with only constant inputs, which "
             "ran once, when OpenVINO compiled the model",
             Importance.INCOMPLETE,

@@ -8,7 +8,7 @@ import numpy as np
 
 from profile_analyze.model.levels.ancestors import innermost_above
 from profile_analyze.model.levels.regions import NO_STEPS, note_on_outside
-from profile_analyze.model.notes import Importance, Note, notes_with_share, time_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, notes_with_share, time_and_share
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME
 from profile_analyze.readers.counted_times import CountedTimes
@@ -47,7 +47,7 @@ def notes_on_trace(trace: Trace, found: Recorded, device_use: str | None) -> Ite
     if len(found.outside):
         yield note_on_outside(len(found.outside))
     if found.repetitions > 1:
-        yield Note(
+        yield TextNote(
             f"the trace {NO_STEPS}, but it may have {found.repetitions} iterations: each outermost "
             f"operator ran {found.repetitions} times or a multiple of {found.repetitions}; "
             "--step-region NAME turns each execution of a region into a step, and "
@@ -60,23 +60,23 @@ def notes_on_trace(trace: Trace, found: Recorded, device_use: str | None) -> Ite
 def _notes_on_left_out(events: Events) -> Iterator[Note]:
     """Yield notes on events that were left out or repaired."""
     if events.broken:
-        yield Note(
+        yield TextNote(
             f"left out {counted(events.broken, 'part')} of the events: damaged or incomplete",
             Importance.WRONG,
         )
     if events.untimed:
-        yield Note(
+        yield TextNote(
             f"left out {counted(events.untimed, 'event')} without a valid time or duration",
             Importance.INCOMPLETE,
         )
     if events.repaired:
-        yield Note(
+        yield TextNote(
             f"read {counted(events.repaired, 'event')} whose texts are not valid JSON, because "
             "torch did not escape them",
             Importance.CONTEXT,
         )
     if events.mistyped:
-        yield Note(
+        yield TextNote(
             f"left out fields that have a wrong type in {counted(events.mistyped, 'event')}",
             Importance.INCOMPLETE,
         )
@@ -91,7 +91,7 @@ def _notes_on_missing_work(trace: Trace, device_use: str | None) -> Iterator[Not
             where += " and device times may be too short (torch writes kernels last)"
         elif device_use is not None:
             where = ", before any kernel (torch writes kernels last), so device times are N/A"
-        yield Note(
+        yield TextNote(
             f"the file ends in the middle{where}; copy or export it again", Importance.DAMAGED
         )
     elif not has_work and device_use is not None:
@@ -101,7 +101,7 @@ def _notes_on_missing_work(trace: Trace, device_use: str | None) -> Iterator[Not
             if trace.events.untimed
             else "; record with the activity of the device, such as ProfilerActivity.CUDA"
         )
-        yield Note(
+        yield TextNote(
             f"device times are N/A: {device_use}, but the trace has no kernel{advice}",
             Importance.INCOMPLETE,
         )
@@ -112,7 +112,7 @@ def _notes_on_lost_kernels(found: Recorded) -> Iterator[Note]:
     lost, launches = found.lost_launches
     if lost:
         have = "has" if lost == 1 else "have"
-        yield Note(
+        yield TextNote(
             f"{lost} of {counted(launches, 'launch', 'launches')} {have} no kernel in "
             "the file; FLOPS and bandwidth leave out calls without a kernel",
             Importance.INCOMPLETE,
@@ -127,7 +127,7 @@ def _notes_on_work(found: Recorded) -> Iterator[Note]:
         of_work = np.array([row.level == KERNEL for row in found.rows], np.bool_)
         earlier_s = total(executions.duration_s[is_earlier])
         whole_s = total(executions.duration_s[of_work[executions.operator]])
-        yield Note(
+        yield TextNote(
             f"left out {counted(int(is_earlier.sum()), 'kernel')}, {time_and_share(earlier_s, 1)}, "
             "that ran before the first kernel whose launch is in the file: they were "
             "probably launched before the recording",
@@ -135,7 +135,7 @@ def _notes_on_work(found: Recorded) -> Iterator[Note]:
             float(ratio(np.array(earlier_s), whole_s)),
         )
     if found.clipped.kernels:
-        yield Note(
+        yield TextNote(
             f"shortened {counted(found.clipped.kernels, 'kernel')} by "
             f"{short_time(found.clipped.excess_s)} in total: a kernel cannot overlap the next "
             "kernel of its stream",
@@ -161,7 +161,7 @@ def _notes_on_driver_calls(events: Events, found: Recorded) -> Iterator[Note]:
     share = seconds[most] / (total(executions.duration_s[found.outermost]) or np.nan)
     if share >= _MOST_HOST_TIME:
         name, calls_of_name = [*events.call_names][most], int(np.count_nonzero(names == most))
-        yield Note(
+        yield TextNote(
             f"{percent(share)} of the host time of operators is in {name} "
             f"({counted(calls_of_name, 'call')})",
             Importance.WRONG,

@@ -10,12 +10,12 @@ import numpy as np
 from profile_analyze.model import terms
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
+from profile_analyze.model.terms import UNIQUE_NAME
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.input.companions import profiles_of
 from profile_analyze.readers.keys import distinct_keys
@@ -147,7 +147,7 @@ def _no_times(source: Source) -> Note:
         if beside
         else "name the file that trtexec --exportProfile=FILE writes, and this one after --model"
     )
-    return Note(
+    return TextNote(
         f"a description of an engine has no times; {where}",
         Importance.ANSWER,
         dropped_beside="profile",
@@ -157,7 +157,7 @@ def _no_times(source: Source) -> Note:
 def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:
     others = sum(layer.scope is not None for layer in layers)
     if others:
-        yield Note(
+        yield TextNote(
             f"totals leave out {counted(others, 'operator')} of other optimization profiles; "
             "the column scope names the profile",
             Importance.CONTEXT,
@@ -171,7 +171,7 @@ def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:
     if unknown:
         types = [*dict.fromkeys(map(escaped, unknown))]
         more = f" and {len(types) - _MOST_TYPES} more" if len(types) > _MOST_TYPES else ""
-        yield Note(
+        yield TextNote(
             f"the description does not say what {counted(len(unknown), 'operator')} "
             f"{'computes' if len(unknown) == 1 else 'compute'}, so "
             f"the computation is N/A: {', '.join(types[:_MOST_TYPES])}{more}",

@@ -13,12 +13,11 @@ from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.graph.with_model import with_model
-from profile_analyze.model.notes import Importance, Note, operators_and_share
+from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.operators import Operators, graphs_column
-from profile_analyze.model.optional_names import UNIQUE_NAME
 from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.terms import GPU, MEAN
+from profile_analyze.model.terms import GPU, MEAN, UNIQUE_NAME
 from profile_analyze.readers.input.companions import (
     descriptions_of,
     inference_times_of,
@@ -135,7 +134,7 @@ def _with_metadata(profile: Profile, source: Source) -> Profile:
                 found = found.completed_by(read_metadata(beside))
             except InputError as error:
                 text = f"no device or latencies from a file beside the profile: {error}"
-                notes.append(Note(text, Importance.CONTEXT))
+                notes.append(TextNote(text, Importance.CONTEXT))
     return profile.changed(
         origin=profile.origin._replace(hardware=found.hardware, recorded=found.recorded),
         runs=(Run(wall_s=nan if found.mean_compute_s is None else found.mean_compute_s),),
@@ -153,10 +152,10 @@ def _with_inferences(profile: Profile, source: Source) -> Profile:
             found = read_inferences(beside)
         except InputError as error:
             text = f"no times of whole inferences, because they cannot be read: {error}"
-            return profile.changed(notes=(*profile.notes, Note(text, Importance.CONTEXT)))
+            return profile.changed(notes=(*profile.notes, TextNote(text, Importance.CONTEXT)))
     if not found:
         return profile
-    note = Note(
+    note = TextNote(
         f"the wall time and the latency are from {beside.name}: "
         f"{counted(len(found), 'inference')}, perhaps with the warm-up of trtexec",
         Importance.CONTEXT,
@@ -189,7 +188,7 @@ def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_
     kept_ms, all_ms = (
         total(np.array([_mean_ms(entry, count) for _, entry in one])) for one in (kept, layers)
     )
-    note = Note(
+    note = TextNote(
         f"left out {operators_and_share(len(layers) - len(kept))} of other optimization profiles: "
         "an inference uses only one profile",
         Importance.INCOMPLETE,
@@ -229,5 +228,5 @@ def _first_beside(source: Source, names: Iterable[str]) -> Source | None:
 
 def _with_note_on_lack(profile: Profile, why: str) -> Profile:
     text = f"no types, shapes or work{why}"
-    note = Note(text, Importance.INCOMPLETE, dropped_beside="model")
+    note = TextNote(text, Importance.INCOMPLETE, dropped_beside="model")
     return profile.changed(notes=(*profile.notes, note))

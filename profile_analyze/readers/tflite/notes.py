@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, counted_and_time, notes_with_share
+from profile_analyze.model.notes import (
+    Importance,
+    Note,
+    TextNote,
+    counted_and_time,
+    notes_with_share,
+)
 from profile_analyze.readers.counted_times import share_of_total
 from profile_analyze.readers.tflite.log import MAIN
 from profile_analyze.readers.tflite.rows import closed_delegates
@@ -27,7 +33,7 @@ def notes_on(log: Log, section: Section, found: Rows) -> Iterator[Note]:
     """Yield the notes on the profile of a section."""
     yield from _notes_on_file(log, section)
     if found.left_out:
-        yield Note(
+        yield TextNote(
             f"left out {counted(found.left_out, 'node')} of subgraphs or inside of delegates: the "
             "node that ran them is unknown, or takes less time than they do",
             Importance.INCOMPLETE,
@@ -37,7 +43,7 @@ def notes_on(log: Log, section: Section, found: Rows) -> Iterator[Note]:
 
 def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
     if not log.is_complete:
-        yield Note(
+        yield TextNote(
             "the file ends inside of a table, so nodes may be missing; copy it again",
             Importance.DAMAGED,
         )
@@ -45,20 +51,20 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
         missing = (part.executed or 0) - len(part.nodes)
         if missing > 0 and part.nodes:
             where = f" of {name}" if name else ""
-            yield Note(
+            yield TextNote(
                 f"the table{where} has {len(part.nodes)} of {part.executed} nodes; copy the file "
                 "again",
                 Importance.DAMAGED,
             )
     if lines := log.unread:
-        yield Note(
+        yield TextNote(
             f"left out {counted(len(lines), 'table line')} without a node; the first is line "
             f"{lines[0]}",
             Importance.INCOMPLETE,
         )
     others = [one for one in log.sections if one is not section]
     if repeated := sum(not one.is_initialisation for one in others):
-        yield Note(
+        yield TextNote(
             f"left out {counted(repeated, 'other benchmark')} in the file; write each one to a "
             "file of its own",
             Importance.INCOMPLETE,
@@ -66,7 +72,7 @@ def _notes_on_file(log: Log, section: Section) -> Iterator[Note]:
     nodes = [node for one in others if one.is_initialisation for node in one.part(MAIN).nodes]
     if nodes:
         time_s = sum(node.mean_ms * node.calls for node in nodes) / MS_PER_S
-        yield Note(
+        yield TextNote(
             f"left out the initialisation: {counted_and_time(len(nodes), 'node')}",
             Importance.CONTEXT,
             time_s,
@@ -109,7 +115,7 @@ def _note_on_first_run(rows: list[Row]) -> Iterator[Note]:
     first_s = sum(row.first_s for row in once)
     mean_s = sum(row.duration_s for row in once)
     if mean_s > 0 and inf > first_s / mean_s > _SLOW_START:
-        yield Note(
+        yield TextNote(
             f"the means include the first run, which took {first_s / mean_s:.1f} times the mean",
             Importance.CONTEXT,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isclose, isnan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.terms import DEVICE, HOST, KERNEL, MODULE
 from profile_analyze.query.run_times import LEAST_WAITS
 from profile_analyze.report.facts.facts import COUNT, Fact, FactGroup
@@ -127,7 +127,7 @@ def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
     copy = summary.copy
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
         text = f"the copy time is {short_time(copy.total_s)}, too short for four decimals"
-        yield Note(f"{text}; --format plain shows it", Importance.CONTEXT)
+        yield TextNote(f"{text}; --format plain shows it", Importance.CONTEXT)
 
 
 def _copy_wait_text(summary: Summary, times: Times) -> str:

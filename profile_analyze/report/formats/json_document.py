@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.report.facts.facts import GROUP_NAMES
@@ -57,7 +58,7 @@ def json_document(report: Report) -> dict[str, Any]:
             for section in report.all_of(Verdicts)
             for verdict in section.verdicts
         ],
-        "notes": json_ready(report.notes),
+        "notes": json_ready([as_text(note) for note in report.notes]),
     }
 
 

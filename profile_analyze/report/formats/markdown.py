@@ -7,6 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.notes import chosen_notes
 from profile_analyze.model.visible import encodable, visible
 from profile_analyze.report.formats.people import PeopleRenderer
@@ -84,7 +85,8 @@ class MarkdownRenderer(PeopleRenderer):
     def notes_of(self, report: Report, display: Display) -> str:
         """Return the notes as a list, because readers of the page may not see standard error."""
         notes = chosen_notes(report.notes, display.notes)
-        return self.sentences([visible(f"note: {one}", display.encoding) for one in notes], display)
+        texts = [as_text(note, display.time_unit) for note in notes]
+        return self.sentences([visible(f"note: {one}", display.encoding) for one in texts], display)
 
     def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
         """Return a short table with a title."""

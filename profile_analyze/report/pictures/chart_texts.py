@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.notes import Importance, most_important
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.recorded import ITERATIONS
@@ -174,15 +175,16 @@ def notes_of_picture(summary: Summary, notes: Iterable[Note]) -> tuple[str, ...]
     follows the notes on damaged files. All notes together have at most `_MOST_NOTE_LINES` lines, so
     long notes are cut after a clause.
     """
-    needed = [note for note in notes if not any(words in note for words in SHOWN_BY_DOTS)]
+    needed = [note for note in notes if not any(words in as_text(note) for words in SHOWN_BY_DOTS)]
     ordered = [note for note in most_important(needed) if note.importance <= Importance.WRONG]
+    texts = [*map(as_text, ordered)]
     iterations = [
         f"{label}: {text}"
         for label, text in lines_of(summary.recorded, ORIGINAL)
         if label == ITERATIONS
     ]
     damaged = sum(note.importance <= Importance.DAMAGED for note in ordered)
-    return tuple(_fitting([*ordered[:damaged], *iterations, *ordered[damaged:]]))
+    return tuple(_fitting([*texts[:damaged], *iterations, *texts[damaged:]]))
 
 
 def _fitting(texts: Sequence[str]) -> Iterator[str]:

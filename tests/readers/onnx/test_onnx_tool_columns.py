@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.optional_names import ONNX_TOOL_NAMES
+from profile_analyze.model.terms import ONNX_TOOL_NAMES
 from profile_analyze.work.onnx_tool import NOT_LISTED
 from tests.conftest import FIXTURES, ROOT, some_of
 from tests.readers.onnx.onnx_tool_models import tiny_transformer, with_stored_weights

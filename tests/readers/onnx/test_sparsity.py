@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper, parser, save_model
 
 import profile_analyze as pa
-from profile_analyze.model.optional_names import SPARSITY_NAMES
+from profile_analyze.model.terms import SPARSITY_NAMES
 from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.work.sparsity import Sparsity, sparsity_of
 from profile_analyze.readers.onnx.work.weights import share_of_zeros, zeros_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.optional_names import TILE_AMOUNTS
+from profile_analyze.model.terms import TILE_AMOUNTS
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from tests.readers.onnx.models import model

@@ -9,8 +9,8 @@ import numpy as np
 from onnx import SparseTensorProto
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.notes import Importance, Note
-from profile_analyze.model.optional_names import SPARSITY_NAMES
+from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.terms import SPARSITY_NAMES
 from profile_analyze.readers.onnx.work.weights import share_of_zeros
 from profile_analyze.readers.onnx.work.zeros import needs_unsupported_node, zeros_behind
 from profile_analyze.units import counted
@@ -61,7 +61,9 @@ def sparsity_columns(
         np.array([one.zero_blocks for one in of_rows], np.float64),
     )
     notes = (
-        Note(f"the sparsity of {counted(count, 'weight')} is N/A: {reason}", Importance.INCOMPLETE)
+        TextNote(
+            f"the sparsity of {counted(count, 'weight')} is N/A: {reason}", Importance.INCOMPLETE
+        )
         for reason, count in reasons.items()
         if count
     )

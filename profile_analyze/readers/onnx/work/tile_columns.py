@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import floats
 from profile_analyze.readers.onnx.work.operations import operation_of
 from profile_analyze.units import counted
@@ -87,7 +87,7 @@ def tile_columns(
     }
     if not left_out:
         return columns, ()
-    note = Note(
+    note = TextNote(
         f"the columns on tiles leave out {counted(left_out, 'convolution')}; {option} "
         "counts convolutions as the products that im2col makes",
         Importance.CONTEXT,

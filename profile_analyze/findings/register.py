@@ -1,0 +1,36 @@
+"""The register of all rules."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from profile_analyze.findings.rule import Rule
+
+FAMILIES: Final = ("profile_analyze.findings.rules.files",)
+"""The modules with rules, the most frequent first. A lookup imports them one by one."""
+
+
+def all_rules() -> Iterator[Rule]:
+    """Yield all rules, family by family."""
+    for family in FAMILIES:
+        yield from _rules_of(family).values()
+
+
+def rule_of(code: str) -> Rule:
+    """Return the rule with this code. Raises `KeyError` if there is none."""
+    for family in FAMILIES:
+        if code in (rules := _rules_of(family)):
+            return rules[code]
+    raise KeyError(code)
+
+
+@cache
+def _rules_of(family: str) -> Mapping[str, Rule]:
+    """Return the rules of one family by their codes."""
+    rules: tuple[Rule, ...] = import_module(family).RULES
+    return {rule.code: rule for rule in rules}
