@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from profile_analyze.cli.inputs.cache_folder import cache_folder
 from profile_analyze.cli.inputs.files import find_sources
+from profile_analyze.cli.inputs.missing_files import check_that_lists_are_not_split
 from profile_analyze.cli.inputs.part import Part
 from profile_analyze.cli.options.checks import check_options, check_tiles
 from profile_analyze.cli.options.explain import column_to_explain
-from profile_analyze.cli.options.missing_files import check_that_lists_are_not_split
 from profile_analyze.cli.output.appearance import Appearance
 from profile_analyze.cli.output.progress import status_line
 from profile_analyze.cli.output.requested_format import requested_output_format
