@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.cli.options.table import FILES, OPTIONS
+from profile_analyze.cli.options.input_options import FILES
+from profile_analyze.cli.options.table import OPTIONS
 from profile_analyze.columns.aggregates import AGGREGATES
 from profile_analyze.columns.catalog import CATALOG, group_keys
 from profile_analyze.report.pages.device_list import typed_name

@@ -1,4 +1,4 @@
-"""The options on runs, models and the cache. `options.py` adds them to its table."""
+"""The options that say what to read. `table.py` adds them to the table of all options."""
 
 from __future__ import annotations
 
@@ -12,11 +12,71 @@ from profile_analyze.cli.options.values import (
     label_source,
     model_file,
     run_count,
+    seconds,
+    start_time,
+    step_range,
     symbol_size,
     tile_sizes,
 )
 from profile_analyze.columns.column import RUN_STATISTICS
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE
+
+FILES: Final = Option.of(
+    "files",
+    nargs="*",  # not +, because `check_options` has a better message if no file is named
+    metavar="FILE",
+    help="a profile, plain or compressed by gzip or zstd; - is standard input. Several files are "
+    "runs of one model. A folder stands for its profiles, @FILE for the files that FILE lists, and "
+    "a quoted pattern such as 'runs/**/*.json' for the files that it matches. Each of these may be "
+    "a URL, such as s3://bucket/runs",
+)
+
+WINDOW: Final = OptionGroup(
+    "window: a part of the profile, or one operator",
+    (
+        Option.of(
+            "--from",
+            dest="from_s",
+            type=start_time,
+            metavar="TIME",
+            example="10ms",
+            help="only the executions from this time on, such as 10ms, or a number of seconds. "
+            "Times count from the first execution. Executions at the edge are clipped",
+        ),
+        Option.of(
+            "--to",
+            dest="to_s",
+            type=seconds,
+            metavar="TIME",
+            example="12.5ms",
+            help="only the executions up to this time, counted and clipped as for --from",
+        ),
+        Option.of(
+            "--step",
+            dest="steps",
+            type=step_range,
+            metavar="N[-M]",
+            example="3",
+            help="only this step of the profile, or the steps from N to M; --from and --to then "
+            "count from the first execution in these steps",
+        ),
+        Option.of(
+            "--step-region",
+            metavar="NAME",
+            example="forward",
+            help="make each execution of this module or region a step, numbered from 1, instead of "
+            "the steps that the file marks, such as ProfilerStep#3",
+        ),
+        Option.of(
+            "--inspect",
+            metavar="KEY",
+            example="aten::addmm",
+            help="instead of a table, show all that the profile says about one operator: facts, "
+            "times, launched kernels, and the operators around, inside and next to it. KEY is its "
+            "key, its id or its name; KEY@N is its N-th execution",
+        ),
+    ),
+)
 
 RUNS: Final = OptionGroup(
     "runs: several files of one model",

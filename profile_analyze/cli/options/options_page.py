@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.options.table import FILES, GENERAL, OPTION_GROUPS
+from profile_analyze.cli.options.input_options import FILES
+from profile_analyze.cli.options.table import GENERAL, OPTION_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

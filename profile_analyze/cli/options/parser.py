@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from profile_analyze.cli.options.actions import TextWanted
 from profile_analyze.cli.options.extras import version_text
-from profile_analyze.cli.options.table import FILES, GENERAL, OPTION_GROUPS, OPTION_OF
+from profile_analyze.cli.options.input_options import FILES
+from profile_analyze.cli.options.table import GENERAL, OPTION_GROUPS, OPTION_OF
 from profile_analyze.cli.options.types import NO_PAGER, Option
 from profile_analyze.cli.output.standard import print_text
 from profile_analyze.cli.output.terminal import terminal_width

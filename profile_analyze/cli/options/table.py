@@ -1,47 +1,39 @@
 """The table of all options of the command. The parser and docs/options.md are made from it.
 
-`input_options.py` has the groups on runs, models and the cache. `output_options.py`,
-`fleet_options.py` (data sets and SQL) and `window_options.py` have one group each.
+`input_options.py` has the options that say what to read.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from profile_analyze.cli.options.actions import HelpValueAction, ListValueAction, PrintingAction
-from profile_analyze.cli.options.fleet_options import FLEET
-from profile_analyze.cli.options.input_options import CACHE, MODELS, RUNS
-from profile_analyze.cli.options.output_options import OUTPUT
-from profile_analyze.cli.options.types import (
-    Option,
-    OptionGroup,
+from profile_analyze.cli.options.actions import (
+    HelpValueAction,
+    ListValueAction,
+    PrintingAction,
+    SqlAction,
 )
+from profile_analyze.cli.options.input_options import CACHE, MODELS, RUNS, WINDOW
+from profile_analyze.cli.options.types import NO_PAGER, Option, OptionGroup
 from profile_analyze.cli.options.values import (
     column_names,
     condition,
     fraction,
     label_value,
+    picture_file,
     row_count,
     seconds,
     size_in_bytes,
+    time_limit,
 )
-from profile_analyze.cli.options.window_options import WINDOW
 from profile_analyze.columns.aggregates import AGGREGATES, DEFAULT_AGGREGATE
 from profile_analyze.columns.catalog import group_keys
 from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.readers.input.content import MAX_SIZE
+from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
+from profile_analyze.report.layout.times import AUTO, TIME_UNITS
 
 # argparse formats help texts with the operator %, so a per cent sign is written as %%.
-
-FILES: Final = Option.of(
-    "files",
-    nargs="*",  # not +, because `check_options` has a better message if no file is named
-    metavar="FILE",
-    help="a profile, plain or compressed by gzip or zstd; - is standard input. Several files are "
-    "runs of one model. A folder stands for its profiles, @FILE for the files that FILE lists, and "
-    "a quoted pattern such as 'runs/**/*.json' for the files that it matches. Each of these may be "
-    "a URL, such as s3://bucket/runs",
-)
 
 GENERAL: Final = (
     Option.of("-h", "--help", action="help", help="print the options and examples, and exit"),
@@ -317,6 +309,119 @@ VIEW: Final = OptionGroup(
             example="name,time,share",
             help="show these columns, in this order; 'all' shows every column; 'help' prints "
             "every column with its unit and meaning, and exits",
+        ),
+    ),
+)
+
+OUTPUT: Final = OptionGroup(
+    "output: formats and files",
+    (
+        Option.of(
+            "--format",
+            may_be_default=True,
+            choices=[*(name for name in OUTPUT_FORMATS if name != OPERATORS), *TABLE_FORMATS],
+            help="the output format. table: boxes (the default for profiles of MegEngine's "
+            "GraphProfiler). plain: one line per row (the default otherwise). csv, json, jsonl, "
+            "parquet: raw numbers in base units, for programs. github (annotations), junit: for "
+            "pipelines. collapsed: stacks, for flame graphs",
+        ),
+        Option.of(
+            "--confluence",
+            "--wiki",
+            action="store_true",
+            help="the same as --format wiki: tables for a wiki page",
+        ),
+        Option.of(
+            "-o",
+            "--output",
+            metavar="FILE",
+            example="result.csv",
+            help="write to this file; - is standard output. The suffix (.csv, .json, .jsonl, "
+            ".parquet, .md, .xml, .folded) chooses the format unless --format is given",
+        ),
+        Option.of(
+            "--force",
+            action="store_true",
+            help="replace existing files; applies to --output, --plot and --write-model",
+        ),
+        Option.of(
+            "--plot",
+            type=picture_file,
+            metavar="FILE",
+            example="result.svg",
+            help="also draw a picture (.svg, .png or .pdf): bars of the longest times, or "
+            "the roofline with --peaks. A model gets bars of its work. -t limits the rows. Needs "
+            "matplotlib (the extra plot)",
+        ),
+        Option.of(
+            "--notes",
+            may_be_default=True,
+            choices=("few", "all", "none"),
+            default="few",
+            help="which notes to print on standard error. few: at most three, the most important "
+            "first (default: few). Output in markdown has the same notes, output in json has "
+            "all notes",
+        ),
+        Option.of(
+            "--time-unit",
+            may_be_default=True,
+            choices=TIME_UNITS,
+            default=AUTO,
+            help="the unit of times. auto: seconds in the formats table and wiki; in other "
+            "formats, the unit that suits the largest time of each table, and of the summary "
+            "(default: auto)",
+        ),
+        Option.of(
+            "--color",
+            may_be_default=True,
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="when to use colours: for verdicts, labels of messages, bars of shares, and N/A. "
+            "auto: on a terminal, unless NO_COLOR is set (default: auto)",
+        ),
+        Option.of(
+            NO_PAGER,
+            action="store_true",
+            help="print the answer at once, without a pager. By default, an answer that is longer "
+            "than the terminal is shown by the command in PAGER, or by less",
+        ),
+        Option.of(
+            "--print-completion",
+            action=PrintingAction,
+            choices=("bash", "zsh", "fish"),
+            help="print a script that completes this command's options in a shell, and exit",
+        ),
+    ),
+)
+
+FLEET: Final = OptionGroup(
+    "tables: data sets and SQL",
+    (
+        Option.of(
+            "--export",
+            metavar="DIR",
+            example="profiles.dataset",
+            help="instead of an answer, add the profiles to the data set in this folder, which is "
+            "created if it does not exist. A data set is a folder of Parquet files. To analyse "
+            "a data set, name it as FILE: it is read much faster than the profiles. Needs pyarrow "
+            "(the extra fleet)",
+        ),
+        Option.of(
+            "--sql",
+            action=SqlAction,
+            metavar="QUERY",
+            example="select type, sum(device_time_s) as total_s from operators group by type",
+            help="instead of a summary and tables, show the answer to a SELECT over the tables "
+            "operators, executions, tracks, runs and origin. 'help' lists their columns, and exits."
+            " The query cannot read files or change anything. Needs duckdb (the extra sql)",
+        ),
+        Option.of(
+            "--sql-timeout",
+            type=time_limit,
+            default=60.0,
+            metavar="TIME",
+            example="5min",
+            help="how long the query of --sql may take, in seconds or as 5min (default: 60)",
         ),
     ),
 )
