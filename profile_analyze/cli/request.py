@@ -9,7 +9,6 @@ from profile_analyze.cli.inputs.files import find_sources
 from profile_analyze.cli.inputs.missing_files import check_that_lists_are_not_split
 from profile_analyze.cli.inputs.part import Part
 from profile_analyze.cli.options.checks import check_options, check_tiles
-from profile_analyze.cli.options.explain import column_to_explain
 from profile_analyze.cli.output.appearance import Appearance
 from profile_analyze.cli.output.progress import status_line
 from profile_analyze.cli.output.requested_format import requested_output_format
@@ -188,7 +187,7 @@ def request_of(arguments: argparse.Namespace) -> Request:
         most_rows=arguments.top or 0,
         appearance=Appearance.of(arguments),
         **{name: getattr(arguments, name) for name in _AS_GIVEN},
-        explain=column_to_explain(arguments, queries[asked_side]),
+        explain=_explain(arguments, queries[asked_side]),
     )
 
 
@@ -206,6 +205,16 @@ def _labels(arguments: argparse.Namespace, data_sets: Sequence[str]) -> LabelOpt
 
     labels = LabelOptions.of(arguments, data_sets)
     return labels if labels.names else None
+
+
+def _explain(arguments: argparse.Namespace, query: Query) -> str | None:
+    """Return the column to explain; None without `--explain`. Raises `QueryError`."""
+    if arguments.explain is None:
+        return None
+    # Imported here, because only calls with `--explain` need it.
+    from profile_analyze.cli.options.explain import column_to_explain
+
+    return column_to_explain(arguments, query)
 
 
 def _asked_side(arguments: argparse.Namespace) -> Side:

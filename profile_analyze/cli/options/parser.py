@@ -188,11 +188,7 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
         print_text(_printed_text("--clear-cache", arguments=arguments))
         command_parser.exit()
     if arguments.explain is not None and not (arguments.files or arguments.compare):
-        # Imported here, because only this text needs it.
-        from profile_analyze.cli.options.explain_in_general import explanation_in_general
-
-        explanation = explanation_in_general(arguments.explain)
-        print_text(with_own_indent(explanation, terminal_width(sys.stdout)) + "\n")
+        print_text(_printed_text("--explain", arguments.explain))
         command_parser.exit()
     return arguments
 
