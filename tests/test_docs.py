@@ -137,7 +137,6 @@ MOST_WORDS_OF: Final = {
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
     "CONTRIBUTING.md": 1928,
     "docs/cookbook.md": 2158,
-    "docs/fleet.md": 2054,
     "docs/formats.md": 5537,
     "docs/models.md": 2793,
     "docs/output.md": 1750,
@@ -146,7 +145,7 @@ MOST_WORDS_OF: Final = {
     "docs/roofline.md": 2073,
     "docs/statistics.md": 2881,
 }
-MOST_WORDS_IN_ALL = 45_548  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 44_837  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
