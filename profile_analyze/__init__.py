@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from profile_analyze.model.levels.regions import with_step_region
     from profile_analyze.model.levels.windows import only_steps, within_times
     from profile_analyze.model.operators import Operators
-    from profile_analyze.model.profile import Origin, Profile
+    from profile_analyze.model.origin import Origin
+    from profile_analyze.model.profile import Profile
     from profile_analyze.model.work_sources import choose_work
     from profile_analyze.query.label_conditions import runs_with_labels
     from profile_analyze.query.question import Query
@@ -97,7 +98,8 @@ _NAMES_IN_MODULE = {
     "model.joining.labels": ("with_labels",),
     "model.levels.levels": ("at_level", "levels_of"),
     "model.operators": ("Operators",),
-    "model.profile": ("Origin", "Profile"),
+    "model.origin": ("Origin",),
+    "model.profile": ("Profile",),
     "model.levels.regions": ("with_step_region",),
     "model.joining.runs": ("join_runs",),
     "model.levels.windows": ("only_steps", "within_times"),

@@ -9,8 +9,8 @@ import numpy as np
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import Origin, RecordedFact
+from profile_analyze.model.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from profile_analyze.comparison.matching_evidence import evidence_of, factor_of_
 from profile_analyze.model.findings import BASELINE
 from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import over_runs, ratio, totals_of_chosen
-from profile_analyze.model.profile import FORMAT_SEPARATOR
+from profile_analyze.model.origin import FORMAT_SEPARATOR
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.units import counted, percent, small_percent, three_digits
 

@@ -33,8 +33,7 @@ from profile_analyze.fleet.arrow import (
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.frozen import constant
-from profile_analyze.model.profile import Origin
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import Origin, RecordedFact
 from profile_analyze.model.terms import LABEL
 
 if TYPE_CHECKING:

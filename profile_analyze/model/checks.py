@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Executions
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.tables import Tables
 
 
-def problems(profile: Profile) -> Iterator[str]:
+def problems(profile: Tables) -> Iterator[str]:
     """Yield a sentence for each inconsistency, the most basic inconsistencies first."""
     # Every loaded profile is checked, so the checks must be cheap: see `_values_to_check`.
     wrong_lengths = list(_check_lengths(profile))
@@ -54,7 +54,7 @@ def problems(profile: Profile) -> Iterator[str]:
     yield from _check_optional_tables(profile)
 
 
-def _check_lengths(profile: Profile) -> Iterator[str]:
+def _check_lengths(profile: Tables) -> Iterator[str]:
     for table in ("operators", "executions", "tensors", "uses", "dependencies", "allocations"):
         content = getattr(profile, table)
         if content is None or (table == "executions" and not _are_read(content)):
@@ -71,7 +71,7 @@ def _are_read(executions: Executions) -> bool:
     return not isinstance(executions, DeferredExecutions) or executions.are_read
 
 
-def _check_operators(profile: Profile) -> Iterator[str]:
+def _check_operators(profile: Tables) -> Iterator[str]:
     operators = profile.operators
     key = operators.key
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
@@ -90,7 +90,7 @@ def _check_operators(profile: Profile) -> Iterator[str]:
         yield f"operators: {min(loaded)} is loaded, but also listed as not loaded"
 
 
-def _check_categories(profile: Profile) -> Iterator[str]:
+def _check_categories(profile: Tables) -> Iterator[str]:
     operators = profile.operators
     for name, known in (
         ("category", CATEGORIES),
@@ -104,7 +104,7 @@ def _check_categories(profile: Profile) -> Iterator[str]:
             yield f"operators: {name} is N/A"
 
 
-def _check_executions(profile: Profile) -> Iterator[str]:
+def _check_executions(profile: Tables) -> Iterator[str]:
     executions = profile.executions
     rows = len(executions)
     wrong_references = [
@@ -137,7 +137,7 @@ def _check_executions(profile: Profile) -> Iterator[str]:
         )
 
 
-def _check_origin_and_tracks(profile: Profile) -> Iterator[str]:
+def _check_origin_and_tracks(profile: Tables) -> Iterator[str]:
     yield from _check_values("origin: times", [profile.origin.times], (EACH, MEAN, ABSENT))
     sides = [track.side for track in profile.tracks]
     yield from _check_values("tracks: side", sides, (DEVICE, HOST))
@@ -155,7 +155,7 @@ def _check_values(subject: str, values: Iterable[str], allowed: Sequence[str]) -
         yield f"{subject} {min(wrong)!r} is unknown; known values: {', '.join(allowed)}"
 
 
-def _check_runs(profile: Profile) -> Iterator[str]:
+def _check_runs(profile: Tables) -> Iterator[str]:
     processes = len(profile.processes)
     for name, values in profile.labels.items():
         if len(values) != processes:
@@ -173,7 +173,7 @@ def _check_runs(profile: Profile) -> Iterator[str]:
             yield f"runs: {name} is negative or infinite"
 
 
-def _check_optional_tables(profile: Profile) -> Iterator[str]:
+def _check_optional_tables(profile: Tables) -> Iterator[str]:
     operators, executions = len(profile), len(profile.executions)
     uses, dependencies, allocations = profile.uses, profile.dependencies, profile.allocations
     if uses is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.measures import Field, Measure
-    from profile_analyze.model.profile import Profile
+    from profile_analyze.model.tables import Tables
     from profile_analyze.model.terms import Side
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -34,21 +35,21 @@ _COLUMNS: Final = (
 """The columns of executions that measures are computed from."""
 
 
-def measured(profile: Profile, measure: Measure) -> Floats:
+def measured(profile: Tables, measure: Measure) -> Floats:
     """Return the measure in seconds, shape (operators, runs); NaN for N/A."""
     times = profile.stored_times
     if times is not None and measure in STORED:
         return times.read(measure.name)
     side, unknown = side_of(profile, measure), measure.propagates_unknown
 
-    def of_part(part: Profile) -> Floats:
+    def of_part(part: Tables) -> Floats:
         values = _field_values(part.executions, measure.field)
         return _combined(part, values, on_side(part, side), propagates_unknown=unknown)
 
     return _in_parts(profile, of_part)
 
 
-def calls(profile: Profile) -> Floats:
+def calls(profile: Tables) -> Floats:
     """Return how often each operator was called, shape (operators, runs); NaN if it did not run.
 
     A call may be recorded on both sides, so only calls on the device count. For an operator without
@@ -59,7 +60,7 @@ def calls(profile: Profile) -> Floats:
     return _in_parts(profile, lambda part: _calls_of_part(part, part.executions.calls))
 
 
-def have_untimed_calls(profile: Profile) -> bool:
+def have_untimed_calls(profile: Tables) -> bool:
     """Return whether any call has no device time: see `Executions.untimed_calls`."""
     if profile.stored_times is not None:
         return False
@@ -67,7 +68,7 @@ def have_untimed_calls(profile: Profile) -> bool:
     return not is_constant(untimed) and bool(untimed.any())
 
 
-def timed_calls(profile: Profile, all_calls: Floats) -> Floats:
+def timed_calls(profile: Tables, all_calls: Floats) -> Floats:
     """Return the calls of each operator that have a device time, shape (operators, runs).
 
     For an operator that has no device time in any run, return its `all_calls`. Work divided by a
@@ -81,7 +82,7 @@ def timed_calls(profile: Profile, all_calls: Floats) -> Floats:
     return np.where(has_timed, timed, all_calls)
 
 
-def _calls_of_part(part: Profile, counts: NDArray[np.int64]) -> Floats:
+def _calls_of_part(part: Tables, counts: NDArray[np.int64]) -> Floats:
     """Return the sums of `counts` on the device, or else on the host, shape (operators, runs)."""
     on_device, on_host = (
         _combined(part, counts.astype(np.float64), on_side(part, side), propagates_unknown=True)
@@ -91,13 +92,13 @@ def _calls_of_part(part: Profile, counts: NDArray[np.int64]) -> Floats:
     return np.where(result > 0, result, np.nan)
 
 
-def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
+def amounts(profile: Tables, name: Literal["allocated_bytes", "device_allocated_bytes"]) -> Floats:
     """Return an amount of all calls, shape (operators, runs); NaN for N/A.
 
     Executions without the amount, such as executions of kernels, are left out.
     """
 
-    def of_part(part: Profile) -> Floats:
+    def of_part(part: Tables) -> Floats:
         values: Floats = getattr(part.executions, name)
         everywhere = np.ones(len(values), np.bool_)
         return _combined(part, values, everywhere, propagates_unknown=False)
@@ -105,16 +106,16 @@ def amounts(profile: Profile, name: Literal["allocated_bytes", "device_allocated
     return _in_parts(profile, of_part)
 
 
-def on_side(profile: Profile, side: Side) -> NDArray[np.bool_]:
+def on_side(profile: Tables, side: Side) -> NDArray[np.bool_]:
     """Return whether each execution is on a track of `side`, shape (executions,)."""
     return _tracks_on(profile, side)[profile.executions.track]
 
 
-def _tracks_on(profile: Profile, side: Side) -> NDArray[np.bool_]:
+def _tracks_on(profile: Tables, side: Side) -> NDArray[np.bool_]:
     return np.array([track.side == side for track in profile.tracks], np.bool_)
 
 
-def executed_on(profile: Profile, side: Side) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def executed_on(profile: Tables, side: Side) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which operators, and which tracks, have executions on `side`.
 
     The results have the shapes (operators,) and (tracks,).
@@ -129,14 +130,14 @@ def executed_on(profile: Profile, side: Side) -> tuple[NDArray[np.bool_], NDArra
     return frozen(operators), frozen(tracks & is_on_side)
 
 
-def run_counts_of(profile: Profile) -> NDArray[np.int64]:
+def run_counts_of(profile: Tables) -> NDArray[np.int64]:
     """Return how many runs executed each operator, shape (operators,)."""
     is_in_run = np.zeros((len(profile), len(profile.runs)), np.bool_)
     is_in_run[profile.executions.operator, profile.executions.run] = True
     return np.asarray(is_in_run.sum(axis=1), np.int64)
 
 
-def total_by_track(profile: Profile, side: Side) -> Floats:
+def total_by_track(profile: Tables, side: Side) -> Floats:
     """Return the seconds of all executions on each track of `side`, shape (tracks, runs).
 
     The seconds are NaN for a track that is not on `side`, or that has no known time in the run.
@@ -144,7 +145,7 @@ def total_by_track(profile: Profile, side: Side) -> Floats:
     return _in_parts(profile, lambda part: _total_by_track_of_part(part, side))
 
 
-def _total_by_track_of_part(profile: Profile, side: Side) -> Floats:
+def _total_by_track_of_part(profile: Tables, side: Side) -> Floats:
     executions = profile.executions
     known = on_side(profile, side) & ~np.isnan(executions.duration_s)
     tracks, runs = len(profile.tracks), len(profile.runs)
@@ -155,7 +156,7 @@ def _total_by_track_of_part(profile: Profile, side: Side) -> Floats:
     return finite(np.where(is_known, sums, np.nan)).reshape(tracks, runs)
 
 
-def side_of(profile: Profile, measure: Measure) -> Side:
+def side_of(profile: Tables, measure: Measure) -> Side:
     """Return the side that a measure uses in this profile.
 
     If the profile has no host tracks, `self` and `thread_wait` use the device tracks. In a profile
@@ -166,7 +167,7 @@ def side_of(profile: Profile, measure: Measure) -> Side:
     return measure.side
 
 
-def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats]) -> Floats:
+def _in_parts(profile: Tables, of_part: Callable[[Tables], Floats]) -> Floats:
     """Return the results of `of_part` for all runs, in one array.
 
     A large profile is divided into parts with some of the runs. The temporary arrays are then
@@ -179,7 +180,7 @@ def _in_parts(profile: Profile, of_part: Callable[[Profile], Floats]) -> Floats:
     return array_of_runs(parts, len(profile.runs))
 
 
-def _parts(profile: Profile) -> Iterator[tuple[slice, Profile]]:
+def _parts(profile: Tables) -> Iterator[tuple[slice, Tables]]:
     """Yield the profile part by part: some runs, and their executions."""
     run = profile.executions.run
     ends = _ends_of_runs(run, len(profile.runs))
@@ -221,11 +222,11 @@ def _ends_of_runs(run: NDArray[np.int32], runs: int) -> NDArray[np.int64]:
     return np.concatenate(clean)
 
 
-def _part(profile: Profile, rows: slice, runs: slice) -> Profile:
+def _part(profile: Tables, rows: slice, runs: slice) -> Tables:
     """Return some of the runs with their executions. References between executions are lost."""
     columns = {name: getattr(profile.executions, name)[rows] for name in _COLUMNS}
     columns["run"] = columns["run"] - np.int32(runs.start)
-    return profile.changed(executions=Executions.of(**columns), runs=profile.runs[runs])
+    return replace(profile, executions=Executions.of(**columns), runs=profile.runs[runs])
 
 
 def _field_values(executions: Executions, field: Field) -> Floats:
@@ -245,7 +246,7 @@ def _field_values(executions: Executions, field: Field) -> Floats:
 
 
 def _combined(
-    profile: Profile, values: Floats, selected: NDArray[np.bool_], *, propagates_unknown: bool
+    profile: Tables, values: Floats, selected: NDArray[np.bool_], *, propagates_unknown: bool
 ) -> Floats:
     """Add up the `selected` values on each track, then combine tracks by `Track.together`.
 
@@ -265,7 +266,7 @@ def _combined(
     return finite(np.fmax(sums, _largest_over_tracks(profile, values, selected & is_largest)))
 
 
-def _cells(profile: Profile) -> NDArray[np.int64]:
+def _cells(profile: Tables) -> NDArray[np.int64]:
     """Return the cell of each execution, shape (executions,).
 
     A cell is a number that stands for one operator in one run.
@@ -275,13 +276,13 @@ def _cells(profile: Profile) -> NDArray[np.int64]:
     return executions.operator.astype(np.int64) * len(profile.runs) + executions.run
 
 
-def _sum_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.bool_]) -> Floats:
+def _sum_over_tracks(profile: Tables, values: Floats, selected: NDArray[np.bool_]) -> Floats:
     """Return the sums of the `selected` values, shape (operators, runs)."""
     size = len(profile.operators) * len(profile.runs)
     return _sums(_cells(profile)[selected], values[selected], size).reshape(-1, len(profile.runs))
 
 
-def _largest_over_tracks(profile: Profile, values: Floats, selected: NDArray[np.bool_]) -> Floats:
+def _largest_over_tracks(profile: Tables, values: Floats, selected: NDArray[np.bool_]) -> Floats:
     """Sum the `selected` values on each track. Return the largest sum, shape (operators, runs)."""
     track = profile.executions.track[selected]
     if len(track) == 0 or track.min() == track.max():  # one track, as in most profiles

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import numpy as np
 
@@ -20,29 +20,22 @@ from profile_analyze.model.measuring import (
     total_by_track,
 )
 from profile_analyze.model.numbers import Spread, over_runs, ratio, totals, totals_of_chosen
-from profile_analyze.model.terms import ABSENT, DEVICE, EACH, HOST, MEAN, TABLES
+from profile_analyze.model.origin import Origin  # noqa: F401  # readers of other packages use it
+from profile_analyze.model.tables import Tables
+from profile_analyze.model.terms import ABSENT, DEVICE, HOST
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.executions import Executions, Run, Track
+    from profile_analyze.model.executions import Track
     from profile_analyze.model.notes import Note
-    from profile_analyze.model.operators import Operators
-    from profile_analyze.model.recorded import RecordedFact
     from profile_analyze.model.static import StaticModel
-    from profile_analyze.model.stored_times import StoredTimes
-    from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
     from profile_analyze.model.terms import Side
 
-
 T = TypeVar("T")
-
-FORMAT_SEPARATOR: Final = ", "
-"""The text between the formats of a joined profile."""
 
 _FIELDS_OF_DIGESTS: Final = frozenset({"executions", "runs", "processes"})
 """The fields that digests are computed from."""
@@ -50,73 +43,11 @@ _MEASURED_FIELDS: Final = frozenset({"executions", "tracks", "runs"})
 """The fields that measures are computed from. Of the operators, only their number matters."""
 
 
-class Origin(NamedTuple):
-    """The source of a profile, and the kind of its times."""
-
-    format: str
-    """The name of the format."""
-    version: str | None = None
-    """The version of the format or of the runtime, if the file has one."""
-    times: Literal["of each execution", "mean", "absent"] = EACH
-    averaged_over: int | None = None
-    """The number of inferences, if the times are means over inferences."""
-    hardware: str | None = None
-    """A description of the hardware, if the file has one."""
-    synchronised: bool = False
-    """Whether the runtime waited for each operator before it started the next. The time of an
-    operator then includes the wait, so that all operators together may take longer than a run."""
-    renaming: str = ""
-    """Why operators have other names than in the program that was profiled, and how to tell the
-    operators apart. Empty if the runtime keeps the names."""
-    recorded: tuple[RecordedFact, ...] = ()
-    """Numbers about the whole program, such as its latencies. The tables do not have them."""
-
-
-def common_origin(origins: Sequence[Origin]) -> Origin:
-    """Return the origin of a joined profile. Facts that differ between files are left out."""
-    first = origins[0]
-    if len(origins) == 1:
-        return first
-    same = {
-        name: value
-        for name, value in first._asdict().items()
-        if all(getattr(origin, name) == value for origin in origins)
-    }
-    formats = FORMAT_SEPARATOR.join(dict.fromkeys(origin.format for origin in origins))
-    kinds = {origin.times for origin in origins}
-    # A single file of means is enough for the joined times to count as means.
-    times = MEAN if MEAN in kinds else EACH if EACH in kinds else first.times
-    # Likewise, a single synchronised file is enough for the joined times to count as synchronised.
-    synchronised = any(origin.synchronised for origin in origins)
-    return Origin(**{**same, "format": formats, "times": times, "synchronised": synchronised})
-
-
 # `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile:
-    """The facts of one profile, or of several runs of one graph.
+class Profile(Tables):
+    """The facts of one profile, or of several runs of one graph: its tables, and what they mean."""
 
-    Operators, executions, tracks and runs refer to each other by index. Numbers are in base units
-    (seconds, bytes, floating-point operations).
-    """
-
-    file: str
-    """The name of the file, or `standard input`; for joined files, their number: `5 files`."""
-    origin: Origin
-    operators: Operators
-    executions: Executions
-    tracks: tuple[Track, ...]
-    runs: tuple[Run, ...]
-    processes: tuple[str, ...]
-    """The name of each process: the name of the file that it wrote."""
-    tensors: Tensors | None = None
-    uses: Uses | None = None
-    dependencies: Dependencies | None = None
-    allocations: Allocations | None = None
-    not_loaded: frozenset[str] = frozenset()
-    """The optional tables that the file may have, but that were not loaded or were dropped.
-    Joining runs, splitting rows, selecting a level or cutting to a window drops all of them.
-    Leaving out runs drops the tables that refer to executions."""
     notes: tuple[Note, ...] = ()
     """Sentences that a person should read before trusting the numbers."""
     notes_on_runs: tuple[Note, ...] = ()
@@ -124,10 +55,6 @@ class Profile:
     unlike: str = ""
     """What the runs look like if they share few operators, such as `different models`. Empty if
     they fit together, and wherever `notes_on_runs` are dropped."""
-    split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
-    """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
-    labels: Mapping[str, Categorical[str]] = field(default_factory=dict)
-    """The labels of the processes (`model.labels`), shape (processes,) each."""
     level: str | None = None
     """The level of the rows, once one is selected (`model.levels`)."""
     nested: Profile | None = None
@@ -143,19 +70,12 @@ class Profile:
     """Whether the profile describes the graph that a runtime executes, with all its operators. A
     profile of a run can take shapes and work from this graph (`model.with_model`), even if the
     graph has times of its own."""
-    stored_times: StoredTimes | None = None
-    """The times of the operators, if they are stored beside the executions. `changed` drops them if
-    it replaces executions, tracks or runs, or changes the number of operators, unless it also sets
-    `stored_times`."""
     digests: tuple[bytes | None, ...] = ()
     """The digest of the times of each process, as `run_copies.digests_of` yields it; empty if none
     was computed. Joining computes digests. `changed` drops them if it replaces executions, runs or
     processes."""
     # A cache is safe, because nothing in a profile changes. See also `changed`.
     _measured: dict[str, Any] = field(default_factory=dict, init=False)
-
-    def __len__(self) -> int:
-        return len(self.operators)
 
     def __repr__(self) -> str:
         operators = counted(len(self), "operator")
@@ -166,7 +86,11 @@ class Profile:
         return tuple(problems(self))
 
     def changed(self, **changes: Any) -> Profile:
-        """Return a copy with some fields replaced."""
+        """Return a copy with some fields replaced.
+
+        Stored times are dropped if the executions, tracks or runs are replaced, or the number of
+        operators changes, unless `stored_times` is also replaced.
+        """
         if self.digests and changes.keys() & _FIELDS_OF_DIGESTS:
             changes = {"digests": (), **changes}
         copy = replace(self, **changes)
@@ -276,31 +200,3 @@ class Profile:
         """Return the indices of the tracks of `side` that have executions."""
         indices: list[int] = np.flatnonzero(self._executed(side)[1]).tolist()
         return indices
-
-    @property
-    def run_files(self) -> tuple[str, ...]:
-        """The file of each run."""
-        return tuple(self.processes[run.process] for run in self.runs)
-
-    def without_tables(self, *, keep: Collection[str] = ()) -> dict[str, Any]:
-        """Return arguments for `changed` that drop all optional tables except `keep`.
-
-        Tables that refer to rows of other tables become wrong when these rows change. The table of
-        tensors has no such references. Uses refer to operators and tensors, and the other tables to
-        executions.
-        """
-        others = [name for name in TABLES if name not in keep]
-        dropped = {name for name in others if getattr(self, name) is not None}
-        return {**dict.fromkeys(others), "not_loaded": self.not_loaded | dropped}
-
-    def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
-        """Return an optional table; None if the format lacks it.
-
-        Raises `QueryError` if the table was not loaded, or was dropped later.
-        """
-        if name in self.not_loaded:
-            raise QueryError(
-                f"{name}: the profile was loaded without this table, or lost it when runs were "
-                "joined or left out, rows split, a level selected or the profile cut to a window"
-            )
-        return getattr(self, name)

@@ -1,18 +1,25 @@
-"""The optional tables of a profile. Few questions need them, and only some formats have them."""
+"""`Tables`: the tables of a profile. Few questions need the optional ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
+from profile_analyze.errors import QueryError
 from profile_analyze.model.frozen import freeze_arrays
+from profile_analyze.model.terms import TABLES
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.operators import Shape
+    from profile_analyze.model.executions import Executions, Run, Track
+    from profile_analyze.model.operators import Operators, Shape
+    from profile_analyze.model.origin import Origin
+    from profile_analyze.model.stored_times import StoredTimes
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +99,68 @@ class Allocations:
 
     def __len__(self) -> int:
         return len(self.time_s)
+
+
+# `eq=False`: comparing two arrays gives an array, so a generated `__eq__` would fail.
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables:
+    """The tables of a profile, from which measures and levels are computed.
+
+    Operators, executions, tracks and runs refer to each other by index. Numbers are in base units
+    (seconds, bytes, floating-point operations).
+    """
+
+    file: str
+    """The name of the file, or `standard input`; for joined files, their number: `5 files`."""
+    origin: Origin
+    operators: Operators
+    executions: Executions
+    tracks: tuple[Track, ...]
+    runs: tuple[Run, ...]
+    processes: tuple[str, ...]
+    """The name of each process: the name of the file that it wrote."""
+    tensors: Tensors | None = None
+    uses: Uses | None = None
+    dependencies: Dependencies | None = None
+    allocations: Allocations | None = None
+    not_loaded: frozenset[str] = frozenset()
+    """The optional tables that the file may have, but that were not loaded or were dropped.
+    Joining runs, splitting rows, selecting a level or cutting to a window drops all of them.
+    Leaving out runs drops the tables that refer to executions."""
+    split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
+    """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
+    labels: Mapping[str, Categorical[str]] = field(default_factory=dict)
+    """The labels of the processes (`model.labels`), shape (processes,) each."""
+    stored_times: StoredTimes | None = None
+    """The times of the operators, if they are stored beside the executions."""
+
+    def __len__(self) -> int:
+        return len(self.operators)
+
+    @property
+    def run_files(self) -> tuple[str, ...]:
+        """The file of each run."""
+        return tuple(self.processes[run.process] for run in self.runs)
+
+    def without_tables(self, *, keep: Collection[str] = ()) -> dict[str, Any]:
+        """Return arguments for `changed` that drop all optional tables except `keep`.
+
+        Tables that refer to rows of other tables become wrong when these rows change. The table of
+        tensors has no such references. Uses refer to operators and tensors, and the other tables to
+        executions.
+        """
+        others = [name for name in TABLES if name not in keep]
+        dropped = {name for name in others if getattr(self, name) is not None}
+        return {**dict.fromkeys(others), "not_loaded": self.not_loaded | dropped}
+
+    def table(self, name: Literal["tensors", "uses", "dependencies", "allocations"]) -> Any:
+        """Return an optional table; None if the format lacks it.
+
+        Raises `QueryError` if the table was not loaded, or was dropped later.
+        """
+        if name in self.not_loaded:
+            raise QueryError(
+                f"{name}: the profile was loaded without this table, or lost it when runs were "
+                "joined or left out, rows split, a level selected or the profile cut to a window"
+            )
+        return getattr(self, name)

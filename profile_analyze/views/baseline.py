@@ -11,7 +11,7 @@ from profile_analyze.query.run_times import typical_run
 if TYPE_CHECKING:
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.model.numbers import Spread
-    from profile_analyze.model.recorded import RecordedFact
+    from profile_analyze.model.origin import RecordedFact
     from profile_analyze.query.question import Query
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.model.joining.iterations import SampleUnit
-    from profile_analyze.model.recorded import RecordedFact
+    from profile_analyze.model.origin import RecordedFact
     from profile_analyze.model.terms import Side
     from profile_analyze.views.comparison_summary import Change
     from profile_analyze.views.judgement import Judgement

@@ -12,7 +12,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
 from profile_analyze.model.levels.scope_notes import mixed_scopes
-from profile_analyze.model.profile import Origin
+from profile_analyze.model.origin import Origin
 from tests.conftest import FIXTURES, run_command
 from tests.in_memory import CPU, profile_of
 

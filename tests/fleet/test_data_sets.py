@@ -21,8 +21,7 @@ from profile_analyze.fleet.loading import load_with_data_sets
 from profile_analyze.fleet.parts import partial_of, parts_of
 from profile_analyze.fleet.profile_tables import origins_of, origins_table
 from profile_analyze.fleet.stored_profiles import CATEGORIES_OF
-from profile_analyze.model.profile import Origin
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import Origin, RecordedFact
 from profile_analyze.readers.input.content import MAX_SIZE
 from tests.conftest import FIXTURES, PROFILES, ROOT, examples, run_command, some_of
 from tests.readers.megengine_timeline.events import document as timeline

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.model.profile import Origin
+from profile_analyze.model.origin import Origin
 from tests import in_memory
 from tests.conftest import FIXTURES, run_command
 from tests.small import Operator, profile_of, runs_of

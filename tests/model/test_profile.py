@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,11 +14,14 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.execution_parts import ExecutionParts
 from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from tests.in_memory import THREAD, nested, operators_of, profile_of, static
+
+if TYPE_CHECKING:
+    from profile_analyze.model.profile import Profile
 
 
 def problems_with(**changes: Any) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.findings import Finding, Kind, Size, Subject
 from profile_analyze.model.notes import TextNote
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import Origin, RecordedFact
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.static import BodyWork, Port, StaticModel, Stored
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
 

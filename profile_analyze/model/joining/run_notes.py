@@ -11,7 +11,7 @@ from profile_analyze.model.findings import Subject, mean_size
 from profile_analyze.model.levels.scope_notes import BY_NAME, mixed_scopes
 from profile_analyze.model.measuring import run_counts_of
 from profile_analyze.model.notes import Importance, Note, TextNote, size_of
-from profile_analyze.model.profile import FORMAT_SEPARATOR
+from profile_analyze.model.origin import FORMAT_SEPARATOR
 from profile_analyze.model.terms import FUSED_NAMES, KERNEL, LEVELS
 from profile_analyze.units import counted
 

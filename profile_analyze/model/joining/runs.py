@@ -26,7 +26,8 @@ from profile_analyze.model.joining.run_notes import (
 from profile_analyze.model.measuring import run_counts_of
 from profile_analyze.model.numbers import first_of_each
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile, common_origin
+from profile_analyze.model.origin import Origin, common_origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.stale_work import has_stale_work, with_stale_work
 from profile_analyze.model.stored_times import MergedTimes, StoredTimes
 from profile_analyze.model.terms import DERIVED, MEASURED

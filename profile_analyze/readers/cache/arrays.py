@@ -21,8 +21,8 @@ from profile_analyze.model.findings import Finding, Kind, Size, Subject
 from profile_analyze.model.frozen import packed, unpacked
 from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import Origin, RecordedFact
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.static import BodyWork, Port, StaticModel, Stored
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
 

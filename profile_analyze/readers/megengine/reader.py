@@ -12,7 +12,8 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.executions import Run
 from profile_analyze.model.notes import Importance, Note, TextNote
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.readers.base import BatchReader, Reader, ReadTogether
 from profile_analyze.readers.input.second_document import (

@@ -8,7 +8,8 @@ import msgspec
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.readers.json_errors import TOO_DEEP
 from profile_analyze.readers.megengine_timeline.decoding import Timeline
 from profile_analyze.readers.megengine_timeline.executions import recorded

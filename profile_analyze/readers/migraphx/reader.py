@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.model.executions import Executions, Run, Track
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import CPU, GPU, MEAN
 from profile_analyze.readers.migraphx.lines import read_text
 from profile_analyze.readers.migraphx.notes import notes_on_file, notes_on_rows

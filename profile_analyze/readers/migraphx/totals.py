@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import RecordedFact
 from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:

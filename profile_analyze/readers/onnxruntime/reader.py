@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.executions import Run
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.readers.onnxruntime.decoding import read_events
 from profile_analyze.readers.onnxruntime.executions import recorded
 from profile_analyze.readers.onnxruntime.notes import notes_on_file, notes_on_operators, renaming

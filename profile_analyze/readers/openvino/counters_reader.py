@@ -13,7 +13,8 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import GPU, HOST, MEAN, UNIQUE_NAME
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.counters import read_report

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import MalformedProfileError, UnknownFormatError
 from profile_analyze.gc_pause import gc_paused
-from profile_analyze.model.profile import Origin, Profile
-from profile_analyze.model.recorded import ITERATIONS, RecordedFact
+from profile_analyze.model.origin import ITERATIONS, Origin, RecordedFact
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import FRAMES
 from profile_analyze.readers.pytorch.decoding import read_trace
 from profile_analyze.readers.pytorch.executions import recorded

@@ -13,7 +13,8 @@ from profile_analyze.model.executions import Executions, Run
 from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
 from profile_analyze.model.terms import UNIQUE_NAME
 from profile_analyze.model.visible import escaped

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 import msgspec
 import numpy as np
 
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import RecordedFact
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
 from profile_analyze.units import MS_PER_S
 

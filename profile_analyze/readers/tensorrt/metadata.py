@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from profile_analyze.model.recorded import RecordedFact
+from profile_analyze.model.origin import RecordedFact
 from profile_analyze.readers.tensorrt.decoding import converted, decoded
 from profile_analyze.readers.tensorrt.inferences import LATENCY
 from profile_analyze.units import MS_PER_S

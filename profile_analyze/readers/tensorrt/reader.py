@@ -16,7 +16,8 @@ from profile_analyze.model.graph.with_model import with_model
 from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.operators import Operators, graphs_column
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import GPU, MEAN, UNIQUE_NAME
 from profile_analyze.readers.input.companions import (
     descriptions_of,

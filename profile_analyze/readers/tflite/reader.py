@@ -12,7 +12,8 @@ from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
 from profile_analyze.model.operators import Operators, graphs_column
-from profile_analyze.model.profile import Origin, Profile
+from profile_analyze.model.origin import Origin
+from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import CPU, DEVICE, MEAN
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tflite.log import MAIN, read_log

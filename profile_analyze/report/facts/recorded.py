@@ -10,7 +10,7 @@ from profile_analyze.units import six_digits
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from profile_analyze.model.recorded import RecordedFact
+    from profile_analyze.model.origin import RecordedFact
     from profile_analyze.report.layout.times import Times
     from profile_analyze.report.sections import Line
 

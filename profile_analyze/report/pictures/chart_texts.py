@@ -11,8 +11,8 @@ import numpy as np
 
 from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.notes import Importance, most_important
+from profile_analyze.model.origin import ITERATIONS
 from profile_analyze.model.profile import Profile
-from profile_analyze.model.recorded import ITERATIONS
 from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.notes.roofline import SHOWN_BY_DOTS, unjudged
