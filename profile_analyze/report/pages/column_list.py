@@ -25,11 +25,11 @@ _INTRODUCTION: Final = """\
 Rows cannot be ordered by shapes, strides or `parameters`. `--explain flops` shows how a column is
 computed, with the numbers of the first row.
 
-The brackets after a column have its unit, and its other name in csv, json, jsonl and parquet, if it
-has one. `Operators only` means that groups do not have the column.
+The brackets have the unit, and the name in csv, json, jsonl and parquet if it differs. `Operators
+only`: groups do not have the column.
 
-N/A means that the profile does not have the value. N/A is not 0 and meets no condition. It comes
-last in every order except the default order of a model.
+N/A: the profile does not have the value. N/A is not 0 and meets no condition. It comes last in
+every order except the default order of a model.
 
 In conditions, measured times, such as time, queue and base, are equal if they differ by at most
 half a nanosecond, because differences of clock readings have rounding errors. All other numbers are
@@ -48,8 +48,7 @@ _CONVENTIONS: Final = """\
 - The roofline does not judge host times, wait times, times of 0, or times below the clock's
   resolution.
 - The roofline does not judge operators that do no work, such as views and allocations. In a profile
-  with a GPU, it does not judge copies either, on whichever device they ran, because a link may
-  limit them.
+  with a GPU, it judges no copies, because a link may limit them.
 - The roofline does not judge operators of unknown memory. For operators that do more than move
   data, it also needs the computation, and the device's rate for their dtype.
 - The roofline does not judge operators whose work and times were recorded in different runs, with
