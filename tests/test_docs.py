@@ -143,9 +143,8 @@ MOST_WORDS_OF: Final = {
     "docs/pytorch.md": 2809,
     "docs/reading.md": 2409,
     "docs/roofline.md": 2073,
-    "docs/statistics.md": 2881,
 }
-MOST_WORDS_IN_ALL = 44_837  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 43_428  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
