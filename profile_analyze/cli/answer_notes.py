@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.inputs.sources import notes_on_merged_sides
 from profile_analyze.cli.options.model_options import notes_on_columns
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.measures import MEASURES
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST, is_run_key
 from profile_analyze.query.notes.other_side import other_side_notes
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.request import Request
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.gate.judge import FailVerdict
+    from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Renderer
@@ -59,7 +60,7 @@ def notes_on_answer(
         yield from other_side_notes(table, request.columns)
     yield from _notes_on_conditions(source, verdicts, request.query)
     if not tables and _filters_rows_only(request):
-        yield TextNote("the totals cover all operators, whatever the filters", Importance.ANSWER)
+        yield Finding.of("totals-ignore-filters", Kind.ANSWER)
     if not (tables or request.plot):
         yield from _notes_on_arrangement(source, request.query)
     yield from _notes_on_sides(request)
@@ -71,15 +72,9 @@ def notes_on_answer(
 def _notes_on_sides(request: Request) -> Iterator[Note]:
     """Yield notes on tables that have other times than the call asks for."""
     if request.sides == (HOST,) and not request.chooses_side:
-        yield TextNote(
-            "no operator has a device time, so the rows have host times; profile again with device "
-            "times",
-            Importance.ANSWER,
-        )
+        yield Finding.of("host-rows", Kind.ANSWER)
     if request.leaves_out_host:
-        yield TextNote(
-            "--print-only leaves out the host times that --show-host asks for", Importance.ANSWER
-        )
+        yield Finding.of("host-left-out", Kind.ANSWER)
 
 
 def _notes_on_conditions(
@@ -92,7 +87,7 @@ def _notes_on_conditions(
         if (notes := [*wildcard_notes(about)]) and run(about, source).matched:
             yield from notes
     if verdicts and query.having:
-        yield TextNote("--fail-if judges operators, so it does not use --having", Importance.ANSWER)
+        yield Finding.of("idle-having", Kind.ANSWER)
 
 
 def _notes_on_arrangement(source: Profile | Comparison, query: Query) -> Iterator[Note]:
@@ -100,14 +95,10 @@ def _notes_on_arrangement(source: Profile | Comparison, query: Query) -> Iterato
 
     In the summary of a comparison, verdicts and differences are of the groups.
     """
-    groups = ["groups"] if query.grouped and isinstance(source, Profile) else []
-    order = [] if query.has_default_order else ["the order"]
-    idle = [*groups, *order]
-    if idle:
-        have = "has" if idle == order else "have"
-        yield TextNote(
-            f"without a table, {' and '.join(idle)} {have} no effect", Importance.CONTEXT
-        )
+    groups = query.grouped and isinstance(source, Profile)
+    order = not query.has_default_order
+    if groups or order:
+        yield Finding.of("idle-arrangement", Kind.CONTEXT, groups=groups, order=order)
 
 
 def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
@@ -121,18 +112,14 @@ def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
     """Yield a note if the output file is named after a format, or has the suffix of another one."""
     if output in {*OUTPUT_FORMATS, *TABLE_FORMATS} - {OPERATORS, renderer.name}:
-        yield TextNote(
-            f"{output}: the answer is in a file of this name; --format {output} chooses a format",
-            Importance.ANSWER,
-        )
+        yield Finding.of("file-named-like-format", Kind.ANSWER, file=output)
     by_suffix = format_by_suffix(output or "")
     # The suffix .txt belongs to the format `table`, but suits any text.
     if by_suffix not in (None, TABLE, renderer.name):
-        yield TextNote(
-            f"{output}: written as {renderer.name}, which the options ask for, although its suffix "
-            f"stands for {by_suffix}",
-            Importance.ANSWER,
-        )
+        yield Finding.of(
+            *("suffix-of-other-format", Kind.ANSWER),
+            file=output, format=renderer.name, by_suffix=by_suffix,
+        )  # fmt: skip
 
 
 def _filters_rows_only(request: Request) -> bool:
@@ -157,7 +144,7 @@ def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
     for table in tables:
         if table.available > len(table):
             side = MEASURES[table.query.measure].side
-            yield TextNote(
-                f"{side}: the first {len(table)} of {table.available} rows; -t 0 gives all",
-                Importance.INCOMPLETE,
-            )
+            yield Finding.of(
+                *("more-rows", Kind.INCOMPLETE),
+                side=side, shown=len(table), available=table.available,
+            )  # fmt: skip

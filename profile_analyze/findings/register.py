@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
     from profile_analyze.findings.rule import Rule
 
-FAMILIES: Final = ("profile_analyze.findings.rules.files",)
+FAMILIES: Final = (
+    "profile_analyze.findings.rules.command",
+    "profile_analyze.findings.rules.files",
+)
 """The modules with rules, the most frequent first. A lookup imports them one by one."""
 
 

@@ -12,8 +12,8 @@ from profile_analyze.errors import InputError, OutputError, QueryError
 from profile_analyze.fleet.new_parts import NewParts, start_data_set
 from profile_analyze.fleet.parts import SourceFile
 from profile_analyze.fleet.stored_profiles import stored
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.runs import RunJoiner
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.model.terms import DERIVED_WORK, FRAMES
 from profile_analyze.readers.input.content import display_name
@@ -21,13 +21,13 @@ from profile_analyze.readers.input.many import add_runs, note_on_bad
 from profile_analyze.readers.input.paths import is_pipe
 from profile_analyze.readers.input.source import Source
 from profile_analyze.termination import CleanEnd
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from profile_analyze.model.joining.runs import Partial
+    from profile_analyze.model.notes import Note
 
 _MOST_GROUPS: Final = 1000
 """The most combinations of labels in an export. Each needs a part of its own, and reading a part
@@ -248,9 +248,7 @@ def _digest_of(file: str, max_size: int) -> str:
 
 def _notes_on_repeated(data_set: str, repeated: Sequence[str]) -> Iterator[Note]:
     if repeated:
-        more = f" and {len(repeated) - 1} more" if len(repeated) > 1 else ""
-        yield TextNote(
-            f"left out {counted(len(repeated), 'file')} whose content is already in {data_set} or "
-            f"in an earlier file: {repeated[0]}{more}",
-            Importance.ANSWER,
+        first, files = repeated[0], len(repeated)
+        yield Finding.of(
+            "repeated-content", Kind.ANSWER, data_set=data_set, first=first, files=files
         )

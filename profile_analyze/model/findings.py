@@ -113,7 +113,7 @@ class Finding:
             code,
             kind,
             tuple((name, as_value(value)) for name, value in values.items()),
-            Size(float(share), float(time_s)),
+            Size(*(nan if isnan(one) else float(one) for one in (share, time_s))),  # one NaN
             dropped_beside=dropped_beside,
         )
 

@@ -8,7 +8,7 @@ from google.protobuf.message import EncodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, TensorProto
 
 from profile_analyze.errors import InputError, QueryError
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.onnx.loading import read_with_proto
 from profile_analyze.readers.onnx.parsing import files_of_external_data
@@ -16,7 +16,6 @@ from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.types import bodies_of, tensor_type
 from profile_analyze.readers.onnx.unique_names import UniqueNames
 from profile_analyze.readers.onnx.work.tile_columns import layer_of
-from profile_analyze.units import counted
 from profile_analyze.work.tensor import all_known
 from profile_analyze.work.tiling import fits, tiling_of
 from profile_analyze.writers import WrittenModel
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from onnx import GraphProto, NodeProto
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.model_inputs import Tile
     from profile_analyze.readers.onnx.graph import Graph, Node, OnnxModel
@@ -139,34 +139,20 @@ class _Splitter:
 
     def notes(self) -> Iterator[Note]:
         """Yield notes on the products that were split, and on the other products."""
-        fitting = len(self._fitting)
-        fit = f"; products that fit into one tile: {fitting}" if fitting else ""
-        what = f"no product was split into tiles of {self._tile}"
-        if self._split:
-            what = (
-                f"the written model has {counted(len(self._split), 'product')} split into "
-                f"{self._tiles} smaller ones, for tiles of {self._tile}"
-            )
-        yield TextNote(
-            f"{what}{fit}",
-            Importance.CONTEXT if self._split else Importance.ANSWER,
+        yield Finding.of(
+            "split-products",
+            Kind.CONTEXT if self._split else Kind.ANSWER,
+            split=len(self._split),
+            smaller=self._tiles,
+            tile=str(self._tile),
+            fitting=len(self._fitting),
         )
-        for names, reason in (
-            (
-                self._unknown,
-                "their shapes are unknown or contradict each other; --dim and --input-shape give "
-                "sizes",
-            ),
-            (
-                self._unsupported,
-                "their type, or an input such as a zero point for each row, does not allow it",
-            ),
+        for code, names in (
+            ("unsplit-unknown-shapes", self._unknown),
+            ("unsplit-unsupported", self._unsupported),
         ):
             if names:
-                yield TextNote(
-                    f"not split in the written model: {_some(names)}; {reason}",
-                    Importance.INCOMPLETE,
-                )
+                yield Finding.of(code, Kind.INCOMPLETE, names=_some(names))
 
 
 def _is_known(shape: Dims | None) -> bool:

@@ -5,77 +5,41 @@ from __future__ import annotations
 import pytest
 
 from profile_analyze.cli.inputs.sources import notes_on_merged_sides
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import FIXTURES, run_command
 
 
 @pytest.mark.parametrize(
-    ("files", "baseline", "notes"),
+    ("files", "baseline", "sides"),
     [
-        (
-            ("base", "changed"),
-            (),
-            [
-                "base and changed count as runs of one profile; to compare them, write changed "
-                "--compare base"
-            ],
-        ),
-        (
-            ("out/after/1.json", "out/before/1.json"),
-            (),
-            [
-                "out/before/1.json and out/after/1.json count as runs of one profile; to compare "
-                "them, write out/after/1.json --compare out/before/1.json"
-            ],
-        ),
+        (("base", "changed"), (), ("base", "changed")),
+        (("out/after/1.json", "out/before/1.json"), (), ("out/before/1.json", "out/after/1.json")),
         (
             ("old/1.json", "old/2.json", "my new/1.json", "my new/2.json"),
             (),
-            [
-                "old and my new count as runs of one profile; to compare them, write 'my new' "
-                "--compare old"
-            ],
+            ("old", "my new"),
         ),
-        (
-            ("run 1", "run 1 new"),
-            (),
-            [
-                "run 1 and run 1 new count as runs of one profile; to compare them, write "
-                "'run 1 new' --compare 'run 1'"
-            ],
-        ),
-        (
-            ("runs/baseline/", "runs/feature"),
-            (),
-            [
-                "runs/baseline/ and runs/feature count as runs of one profile; to compare them, "
-                "write runs/feature --compare runs/baseline/"
-            ],
-        ),
-        (
-            ("new/1.json", "new/2.json", "old/1.json"),
-            (),
-            ["old and new count as runs of one profile; to compare them, write new --compare old"],
-        ),
-        (
-            ("Base.json.gz", "run.json.gz"),
-            (),
-            [
-                "Base.json.gz and run.json.gz count as runs of one profile; to compare them, "
-                "write run.json.gz --compare Base.json.gz"
-            ],
-        ),
-        (("bert-base.json", "bert-large.json"), (), []),
-        (("1.json", "2.json"), (), []),
-        (("base", "base"), (), []),
-        (("base",), (), []),
-        (("base", "changed", "other"), (), []),
-        (("base", "changed"), ("old",), []),
+        (("run 1", "run 1 new"), (), ("run 1", "run 1 new")),
+        (("runs/baseline/", "runs/feature"), (), ("runs/baseline/", "runs/feature")),
+        (("new/1.json", "new/2.json", "old/1.json"), (), ("old", "new")),
+        (("Base.json.gz", "run.json.gz"), (), ("Base.json.gz", "run.json.gz")),
+        (("bert-base.json", "bert-large.json"), (), None),
+        (("1.json", "2.json"), (), None),
+        (("base", "base"), (), None),
+        (("base",), (), None),
+        (("base", "changed", "other"), (), None),
+        (("base", "changed"), ("old",), None),
     ],
 )
 def test_only_names_of_two_sides_get_a_note(
-    files: tuple[str, ...], baseline: tuple[str, ...], notes: list[str]
+    files: tuple[str, ...], baseline: tuple[str, ...], sides: tuple[str, str] | None
 ) -> None:
-    assert list(notes_on_merged_sides(files, baseline)) == notes
+    found = (
+        []
+        if sides is None
+        else [Finding.of("sides-without-compare", Kind.WRONG, old=sides[0], new=sides[1])]
+    )
+    assert list(notes_on_merged_sides(files, baseline)) == found
 
 
 def test_the_command_prints_the_note() -> None:

@@ -10,7 +10,7 @@ import pytest
 from onnx import helper, numpy_helper
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.notes import Importance
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import FIXTURES, run_command, some_of
 from tests.readers.onnx.models import model
 from tests.writers.split import costs_of, counts_of, model_of, run, split, split_and_compare
@@ -166,9 +166,9 @@ def test_a_product_that_fits_stays_unchanged() -> None:
     proto = model(SMALL)
     written = split(proto, "2,4,3")
     assert onnx.load_from_string(written.data) == proto
-    (note,) = written.notes
-    assert note == "no product was split into tiles of 2x4x3; products that fit into one tile: 1"
-    assert note.importance == Importance.ANSWER
+    assert written.notes == (
+        Finding.of("split-products", Kind.ANSWER, split=0, smaller=0, tile="2x4x3", fitting=1),
+    )
 
 
 def test_names_that_exist_get_a_number() -> None:
@@ -229,35 +229,24 @@ def test_layers_that_are_not_split_are_named() -> None:
     written = split(proto, "4,4,4,conv")
     assert onnx.load_from_string(written.data) == proto
     assert written.notes == (
-        "no product was split into tiles of 4x4x4",
-        "not split in the written model: open; their shapes are unknown or contradict each other; --dim "
-        "and --input-shape give sizes",
-        "not split in the written model: scaled_by_row, by_row, conv; their type, or an input such "
-        "as a zero point for each row, does not allow it",
+        Finding.of("split-products", Kind.ANSWER, split=0, smaller=0, tile="4x4x4", fitting=0),
+        Finding.of("unsplit-unknown-shapes", Kind.INCOMPLETE, names="open"),
+        Finding.of("unsplit-unsupported", Kind.INCOMPLETE, names="scaled_by_row, by_row, conv"),
     )
 
 
 @pytest.mark.parametrize(
-    ("bias", "reason"),
-    [
-        (
-            "float[K]",
-            "their shapes are unknown or contradict each other; --dim and --input-shape give sizes",
-        ),
-        (
-            "float[1, 1, 8]",
-            "their type, or an input such as a zero point for each row, does not allow it",
-        ),
-    ],
+    ("bias", "code"),
+    [("float[K]", "unsplit-unknown-shapes"), ("float[1, 1, 8]", "unsplit-unsupported")],
 )
-def test_a_product_whose_bias_cannot_be_split_stays_unchanged(bias: str, reason: str) -> None:
+def test_a_product_whose_bias_cannot_be_split_stays_unchanged(bias: str, code: str) -> None:
     text = f"""g (float[2, 3] x, float[3, 8] w, {bias} c) => (float[2, 8] y) {{
         [fc] y = Gemm (x, w, c)
     }}"""
     proto = model(text)
     written = split(proto, "4,4,4")
     assert onnx.load_from_string(written.data) == proto
-    assert written.notes[1] == f"not split in the written model: fc; {reason}"
+    assert written.notes[1] == Finding.of(code, Kind.INCOMPLETE, names="fc")
 
 
 def test_products_of_constants_and_of_wrong_sizes_are_not_split() -> None:
@@ -275,9 +264,8 @@ def test_products_of_constants_and_of_wrong_sizes_are_not_split() -> None:
     names = [name for _, name in layers(proto)]
     assert (names[:2], names[-1]) == (["constant", "wrong"], "layer/result")
     assert written.notes == (
-        "the written model has 1 product split into 2 smaller ones, for tiles of 1x4x3",
-        "not split in the written model: wrong; their shapes are unknown or contradict each other; --dim "
-        "and --input-shape give sizes",
+        Finding.of("split-products", Kind.CONTEXT, split=1, smaller=2, tile="1x4x3", fitting=0),
+        Finding.of("unsplit-unknown-shapes", Kind.INCOMPLETE, names="wrong"),
     )
 
 
@@ -310,7 +298,7 @@ def test_the_written_model_has_the_given_sizes() -> None:
 
 def test_too_many_tiles_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("profile_analyze.writers.splitter.MOST_PRODUCTS", 12)
-    assert split(model(SMALL), "1,2,1").notes[0].startswith("the written model has 1 product split")
+    assert split(model(SMALL), "1,2,1").notes[0]["split"] == 1
     with pytest.raises(QueryError) as caught:
         split(model(SMALL), "1,1,1")
     assert str(caught.value) == (

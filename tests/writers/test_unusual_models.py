@@ -7,14 +7,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from profile_analyze.model.findings import Finding, Kind
 from tests.readers.onnx.models import model
 from tests.writers.split import model_of, run, split, split_and_compare
 
 SMALL = "g (float[2, 8] x, float[8, 6] w) => (float[2, 6] y) { [fc] y = MatMul (x, w) }"
-UNKNOWN = (
-    "not split in the written model: fc; their shapes are unknown or contradict each other; --dim "
-    "and --input-shape give sizes"
-)
+UNKNOWN = Finding.of("unsplit-unknown-shapes", Kind.INCOMPLETE, names="fc")
 
 
 def test_the_long_name_of_the_domain_of_onnx_is_supported() -> None:

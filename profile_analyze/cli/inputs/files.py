@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.options.values import DEVICE_FILE, LOCAL
 from profile_analyze.errors import InputError, QueryError
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.companions import companions_among
 from profile_analyze.readers.input.content import display_name
 from profile_analyze.readers.input.paths import LIST, Inputs, inputs_in, without_repeats
 from profile_analyze.readers.input.suffixes import is_label_table
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping
 
     from profile_analyze.errors import ProfileAnalyzeError
+    from profile_analyze.model.notes import Note
 
 
 class Sources(NamedTuple):
@@ -151,14 +151,8 @@ def _inputs_or_none(name: str, max_size: int, errors: list[ProfileAnalyzeError])
 
 def _note_on_repeats(repeats: Mapping[str, str]) -> Note:
     """Return the note on further names of files, which maps each to the name that is read."""
-    name, other = (display_name(one) for one in next(iter(repeats.items())))
-    if len(repeats) > 1:
-        text = f"left out {len(repeats)} further names of files, such as {name}: the file {other}"
-    elif name == other:
-        text = f"{name} is named more than once, and counts once"
-    else:
-        text = f"left out {name}, because it is the same file as {other}"
-    return TextNote(text, Importance.ANSWER)
+    name, file = (display_name(one) for one in next(iter(repeats.items())))
+    return Finding.of("repeated-names", Kind.ANSWER, name=name, file=file, names=len(repeats))
 
 
 def _note_on_companions(companions: Mapping[str, str]) -> Note:
@@ -167,11 +161,7 @@ def _note_on_companions(companions: Mapping[str, str]) -> Note:
     `companions` maps each of these files to its profile. For example, the pattern `trt/*.json` also
     matches the description of a TensorRT engine.
     """
-    file, profile = next(iter(companions.items()))
-    one = len(companions) == 1
-    return TextNote(
-        f"not read as {'a profile' if one else 'profiles'}: "
-        f"{counted(len(companions), 'file')} that {'belongs' if one else 'belong'} to a named "
-        f"profile, such as {display_name(file)}, which belongs to {display_name(profile)}",
-        Importance.CONTEXT,
+    file, profile = (display_name(one) for one in next(iter(companions.items())))
+    return Finding.of(
+        "files-of-profiles", Kind.CONTEXT, file=file, profile=profile, files=len(companions)
     )

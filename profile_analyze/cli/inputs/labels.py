@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.errors import QueryError
 from profile_analyze.fleet import entry
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.labels import labels_of_processes, shared_labels, with_labels
 from profile_analyze.model.natural_order import natural_sort_key
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.query.label_conditions import (
     is_about_label,
     meets_all,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from profile_analyze.fleet.loading import LabelledFiles
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
 
@@ -202,10 +203,9 @@ class LabelOptions(NamedTuple):
         labels = [one for name in named for _, one in self._labels_in(name)]
         read = sum(meets_all(one, self.chosen) for one in labels)
         if read < len(labels):
-            files = counted(len(labels), "file")
-            yield TextNote(
-                f"read {read} of {files}, the files that meet {_quoted(self.chosen)}",
-                Importance.CONTEXT,
+            conditions = _quoted(self.chosen)
+            yield Finding.of(
+                "files-by-label", Kind.CONTEXT, read=read, files=len(labels), conditions=conditions
             )
 
     def on_neither_side_notes(self, chosen: Iterable[str]) -> Iterator[Note]:
@@ -218,10 +218,9 @@ class LabelOptions(NamedTuple):
             if one[label] is None and meets_all(one, self.chosen)
         ]
         if left_out:
-            yield TextNote(
-                f"left out {counted(len(left_out), 'file')} without the label {label}, such as "
-                f"{left_out[0]}",
-                Importance.INCOMPLETE,
+            first, files = left_out[0], len(left_out)
+            yield Finding.of(
+                "on-neither-side", Kind.INCOMPLETE, files=files, label=label, first=first
             )
 
     def keeps(self, part: LabelledFiles, *, is_baseline: bool) -> bool:
@@ -342,9 +341,7 @@ def _missing_label_notes(
         if missing:
             names_of.setdefault(missing, []).append(name)
     for missing, lacking in names_of.items():
-        noun = "label" if len(lacking) == 1 else "labels"
-        yield TextNote(
-            f"without the {noun} {' and '.join(lacking)}: {len(missing)} of "
-            f"{counted(len(files), 'file')}, such as {files[missing[0]]}",
-            Importance.INCOMPLETE,
-        )
+        yield Finding.of(
+            *("missing-labels", Kind.INCOMPLETE),
+            labels=lacking, missing=len(missing), files=len(files), first=files[missing[0]],
+        )  # fmt: skip

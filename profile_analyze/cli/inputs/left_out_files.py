@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.content import display_name
 from profile_analyze.readers.input.paths import absolute_path
 from profile_analyze.readers.input.source import Source
@@ -15,6 +15,8 @@ from profile_analyze.readers.recognition import first_reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from profile_analyze.model.notes import Note
 
 _MOST_FILES: Final = 8
 """The most files whose content is examined, because a folder may have very many texts."""
@@ -32,17 +34,9 @@ def notes_on_left_out(files: Iterable[str], named: Iterable[str]) -> Iterator[No
         if (path := absolute_path(file)) not in read:
             unread.setdefault(path, file)
     found = [file for file in islice(unread.values(), _MOST_FILES) if _may_be_profile(file)]
-    if not found:
-        return
-    first = display_name(found[0])
-    if len(found) == 1:
-        text = f"{first} may be a profile, but was left out because of its suffix; name it, too"
-    else:
-        text = (
-            f"{len(found)} files may be profiles, but were left out because of their suffixes: "
-            f"{first} and {len(found) - 1} more; name the files to read them, too"
-        )
-    yield TextNote(text, Importance.ANSWER)
+    if found:
+        first = display_name(found[0])
+        yield Finding.of("left-out-by-suffix", Kind.ANSWER, first=first, files=len(found))
 
 
 def _may_be_profile(file: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -15,9 +14,9 @@ from profile_analyze.cli.output.progress import Progress
 from profile_analyze.cli.queries import naming_option
 from profile_analyze.errors import QueryError
 from profile_analyze.fleet import entry
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.iterations import without_first_runs
 from profile_analyze.model.levels.levels import at_level
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.readers.input.content import display_name
 from profile_analyze.readers.loading import load
 from profile_analyze.readers.model_inputs import NO_INPUTS
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from profile_analyze.cli.inputs.files import Sources
     from profile_analyze.cli.request import Request
     from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.base import Engine
 
@@ -60,11 +60,7 @@ def notes_on_merged_sides(files: Sequence[str], baseline: Sequence[str]) -> Iter
     sides = sides_of(*names)
     if sides is not None:
         old, new = sides
-        better = shlex.join((new, "--compare", old))
-        yield TextNote(
-            f"{old} and {new} count as runs of one profile; to compare them, write {better}",
-            Importance.WRONG,
-        )
+        yield Finding.of("sides-without-compare", Kind.WRONG, old=old, new=new)
 
 
 def read(request: Request, sources: Sources, wanted: frozenset[str]) -> Profile | Comparison:
@@ -98,11 +94,7 @@ def _notes_on_engine(request: Request, sources: Sources) -> Iterator[Note]:
     """Yield a note if the user chose an engine, but no side has several files for it to read."""
     is_needed = sources.data_sets or max(len(sources.files), len(sources.baseline)) > 1
     if request.engine != LOCAL and not is_needed:
-        yield TextNote(
-            "--engine has no effect: workers share the reading of several files, and there is only "
-            f"one{' on each side' if sources.baseline else ''}",
-            Importance.CONTEXT,
-        )
+        yield Finding.of("idle-engine", Kind.CONTEXT, compared=bool(sources.baseline))
 
 
 @contextmanager

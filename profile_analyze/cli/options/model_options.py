@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.formula_words import needs_times
 from profile_analyze.errors import QueryError
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.query.question import Query
 from profile_analyze.report.sections import ALL_COLUMNS
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from profile_analyze.cli.request import Request
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
 
@@ -56,7 +57,4 @@ def notes_on_columns(request: Request, profile: Profile) -> Iterator[Note]:
     named = request.columns if request.sides and request.columns != ALL_COLUMNS else ()
     names = [name for name in named if needs_times(find_column(name))]
     if profile.model is not None and names:
-        yield TextNote(
-            f"N/A in all rows: {', '.join(names)}; a model that has not run has no times",
-            Importance.ANSWER,
-        )
+        yield Finding.of("columns-without-times", Kind.ANSWER, names=names)
