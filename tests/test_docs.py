@@ -144,7 +144,7 @@ MOST_WORDS_OF: Final = {
     "docs/reading.md": 2409,
     "docs/roofline.md": 2073,
 }
-MOST_WORDS_IN_ALL = 43_428  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 43_425  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
