@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.cli.options.options_page import options_page
 from profile_analyze.work.kinds import KINDS
+from tests import format_capabilities
 from tests.conftest import ROOT, run_command
 from tests.document_sessions import DOCUMENTS
 
@@ -41,7 +42,11 @@ PAGES: Final[Mapping[Path, Callable[[], str]]] = {
     ROOT / "docs" / "options.md": options_page,
 }
 """The pages that are generated whole."""
-PARTS: Final[Mapping[str, Callable[[], str]]] = {"devices": _devices, "kinds": _kinds}
+PARTS: Final[Mapping[str, Callable[[], str]]] = {
+    "devices": _devices,
+    "formats": format_capabilities.table,
+    "kinds": _kinds,
+}
 """The parts of other pages, by name."""
 
 GENERATED: Final = re.compile(

@@ -55,6 +55,13 @@ class Reader(Recogniser, Protocol):
     def read(self, source: Source, wanted: Collection[str]) -> Profile:
         """Return the profile in `source`, which this reader recognised.
 
+        - A value that the file does not have is N/A, never 0.
+        - `computation` and `memory` are of one call. Durations are the sum of the `calls` of a row.
+        - If the model ran on a CPU alone, the threads that ran its operators are device tracks. A
+          time of a launch on the host is never a device time.
+        - Executions that are nested in others (`parent`), or were launched by others
+          (`launched_by`), are all rows. `model.levels` makes sure that no time counts twice.
+
         `wanted` names the optional columns and tables that the question needs. `OPTIONAL_COLUMNS`
         and `TABLES` in `model/` list the names that several formats share. If `wanted` has
         `FRAMES`, the question also needs the executions of Python functions.
