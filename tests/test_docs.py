@@ -146,9 +146,8 @@ MOST_WORDS_OF: Final = {
     "docs/output.md": 1750,
     "docs/pytorch.md": 2809,
     "docs/reading.md": 2409,
-    "docs/roofline.md": 2073,
 }
-MOST_WORDS_IN_ALL = 43_425  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 38_600  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
