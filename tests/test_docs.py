@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COOKBOOK = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,7 @@ def test_documents_have_commands_with_output() -> None:
 
 QUESTIONS = re.findall(
     r"`(profile-analyze (?:run|new|a)\*?\.json[^`]*)`",
-    README + (ROOT / "docs" / "questions.md").read_text(encoding="utf-8"),
+    README + COOKBOOK,
 )
 RUNS = PROFILES.parent / "runs"
 STANDING_FOR = {
@@ -107,10 +108,9 @@ def test_the_output_of_library_examples_is_current(name: str) -> None:
 
 
 def test_the_cookbook_has_all_its_questions() -> None:
-    text = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
-    assert len(re.findall(r"^## \d+\. .*\?$", text, re.MULTILINE)) == 24
-    assert text.count("```console") == 24
-    assert text.count("```python") == text.count("```text") + 1 == 25
+    assert len(re.findall(r"^### .*\?$", COOKBOOK, re.MULTILINE)) == 7
+    assert COOKBOOK.count("```console") == 7
+    assert COOKBOOK.count("```python") == COOKBOOK.count("```text") + 1 == 8
 
 
 def test_generated_pages_and_parts_are_current() -> None:
@@ -141,7 +141,6 @@ MOST_WORDS_OF: Final = {
     "docs/architecture.md": 5015,  # 2500 once it is short
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
     "CONTRIBUTING.md": 1928,
-    "docs/cookbook.md": 2158,
     "docs/models.md": 2793,
     "docs/output.md": 1750,
     "docs/pytorch.md": 2809,
@@ -183,7 +182,7 @@ def test_the_questions_have_options_that_exist() -> None:
     assert {option for question in QUESTIONS for option in OPTION.findall(question)} <= OPTIONS
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/questions.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/cookbook.md"])
 def test_the_question_about_pipelines_has_all_options_that_a_gate_needs(page: str) -> None:
     lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
     (row,) = (line for line in lines if line.startswith("| How do I make a pipeline fail"))
@@ -200,13 +199,13 @@ def test_the_picture_of_a_terminal_is_current() -> None:
 
 def test_the_output_in_the_readme_fits_most_terminals() -> None:
     texts = sessions(ROOT / "README.md")
-    assert len(texts) == 5
+    assert len(texts) == 3
     assert max(len(line) for text in texts for line in text.splitlines()) <= 90
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 250
-    assert len(README.split()) <= 1400
+    assert len(README.splitlines()) <= 150
+    assert len(README.split()) <= 1000
 
 
 def anchors(path: Path) -> set[str]:
