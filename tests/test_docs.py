@@ -142,11 +142,10 @@ MOST_WORDS_OF: Final = {
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
     "CONTRIBUTING.md": 1928,
     "docs/models.md": 2793,
-    "docs/output.md": 1750,
     "docs/pytorch.md": 2809,
     "docs/reading.md": 2409,
 }
-MOST_WORDS_IN_ALL = 38_600  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 36_031  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
