@@ -24,6 +24,10 @@ def _columns() -> str:
     return run_command("--columns", "help").out
 
 
+def _findings() -> str:
+    return run_command("--findings", "help").out
+
+
 def _devices() -> str:
     return run_command("--peaks", "list").out
 
@@ -39,6 +43,7 @@ def _kinds() -> str:
 
 PAGES: Final[Mapping[Path, Callable[[], str]]] = {
     ROOT / "docs" / "columns.md": _columns,
+    ROOT / "docs" / "findings.md": _findings,
     ROOT / "docs" / "options.md": options_page,
 }
 """The pages that are generated whole."""

@@ -42,7 +42,7 @@ OPTION_WORDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("warmup", "skip", "skip_first"), "--skip-runs"),
     **dict.fromkeys(("stat", "statistic", "run_statistic"), "--run-stat"),
     **{unit: f"--time-unit {unit}" for unit in ("ms", "us", "ns")},
-    **dict.fromkeys(("exclude", "ignore"), "--where 'name !~ PATTERN'"),
+    "exclude": "--where 'name !~ PATTERN'",
     **dict.fromkeys(("run", "iteration"), "--where 'run == NUMBER'"),
     **{name: f"--aggregate {name}" for name in ("mean", "median", "std", "sum")},
     **dict.fromkeys(("percentile", "percentiles"), "--aggregate p90"),

@@ -90,13 +90,19 @@ def answer(request: Request) -> Report:
     renderer = _renderer_for(source, renderers)
     report = _sql_or_inspection(_profile_of(source), request)
     if report is not None:
+        report = _with_chosen_findings(report, request)
         deliver(report, None, request, renderer)
         return report
     files = _further_files(source, request, sources)
     verdicts = request.judge(request.query, source)
     report = _report_on(source, request, renderer, verdicts, _notes_on_model(files))
+    report = _with_chosen_findings(report, request)
     deliver(report, files, request, renderer)
     return report
+
+
+def _with_chosen_findings(report: Report, request: Request) -> Report:
+    return report._replace(notes=request.appearance.chosen(report.notes))
 
 
 def _checked_sources(request: Request) -> Sources:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from profile_analyze.findings.rule import Rule
 
@@ -24,12 +24,26 @@ def all_rules() -> Iterator[Rule]:
         yield from _rules_of(family).values()
 
 
+def families() -> Iterator[tuple[str, Collection[Rule]]]:
+    """Yield the title of each family, from the docstring of its module, and its rules."""
+    for family in FAMILIES:
+        title = (import_module(family).__doc__ or "").partition("\n")[0]
+        yield title.removeprefix("Rules on ").rstrip("."), _rules_of(family).values()
+
+
 def rule_of(code: str) -> Rule:
     """Return the rule with this code. Raises `KeyError` if there is none."""
+    if (rule := find_rule(code)) is None:
+        raise KeyError(code)
+    return rule
+
+
+def find_rule(code: str) -> Rule | None:
+    """Return the rule with this code; None if there is none."""
     for family in FAMILIES:
-        if code in (rules := _rules_of(family)):
-            return rules[code]
-    raise KeyError(code)
+        if rule := _rules_of(family).get(code):
+            return rule
+    return None
 
 
 @cache

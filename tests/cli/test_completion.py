@@ -162,7 +162,9 @@ def test_scripts_have_every_option(name: str) -> None:
 
 def test_only_values_that_can_be_continued_are_lists() -> None:
     lists = re.findall(r"^ *(--[\w-]+)\) kind=list names='.", script("bash"), re.MULTILINE)
-    assert lists == ["--aggregate-by", "--aggregate", "--order-by", "--columns"]
+    assert lists == [
+        *("--aggregate-by", "--aggregate", "--order-by", "--columns", "--findings", "--ignore")
+    ]
     assert "kind=list ;;" not in script("bash")
     assert "_profile_analyze_list }" not in script("zsh")
 

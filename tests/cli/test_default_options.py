@@ -75,12 +75,12 @@ def test_an_empty_variable_changes_nothing(monkeypatch: pytest.MonkeyPatch, defa
         ("--format csv", "--format csv is for programs; write it in the call"),
         (
             "-t 5 --where x",
-            "--where cannot be a default, only --top, --format, --notes, --time-unit, --color can; "
+            "--where cannot be a default, only --top, --format, --notes, --ignore, --time-unit, --color can; "
             "write --where in the call",
         ),
         (
             "run.json",
-            "run.json cannot be a default, only --top, --format, --notes, --time-unit, --color "
+            "run.json cannot be a default, only --top, --format, --notes, --ignore, --time-unit, --color "
             "can; write run.json in the call",
         ),
     ],

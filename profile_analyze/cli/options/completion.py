@@ -13,6 +13,7 @@ from profile_analyze.cli.options.input_options import FILES
 from profile_analyze.cli.options.table import OPTIONS
 from profile_analyze.columns.aggregates import AGGREGATES
 from profile_analyze.columns.catalog import CATALOG, group_keys
+from profile_analyze.findings.register import all_rules
 from profile_analyze.report.pages.device_list import typed_name
 from profile_analyze.roofline.devices import DEVICES
 
@@ -27,6 +28,7 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "HOW": tuple(AGGREGATES),
     "COLUMN": tuple(column.name for column in CATALOG),
     "[+]COLUMN": tuple(column.name for column in CATALOG if column.orderable),
+    "CODE": tuple(rule.code for rule in all_rules()),
     "SPEC": ("auto", "here", "list", *map(typed_name, DEVICES)),
 }
 """The names that complete a value, by its placeholder. `KEY` also stands for `KEY[,KEY...]`."""

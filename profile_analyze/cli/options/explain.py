@@ -12,6 +12,7 @@ from profile_analyze.advice.names import LONGEST_ADVISED
 from profile_analyze.advice.words import meant_column
 from profile_analyze.columns.catalog import check_columns, column_of_heading, find_column
 from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.findings.register import find_rule
 from profile_analyze.report.facts.facts import GROUP_NAMES, fact_group
 from profile_analyze.report.formats.output_formats import PLAIN, TABLE
 
@@ -27,7 +28,7 @@ _SHORTEST: Final = 4
 
 
 def column_to_explain(arguments: argparse.Namespace, query: Query) -> str:
-    """Return the column that `--explain` names.
+    """Return the column or the code of the finding that `--explain` names.
 
     Raises `QueryError` if the answer lacks this column, or if another option excludes `--explain`.
     """
@@ -42,6 +43,8 @@ def column_to_explain(arguments: argparse.Namespace, query: Query) -> str:
     ):
         if given:
             raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")
+    if find_rule(arguments.explain) is not None:
+        return str(arguments.explain)
     column = find_explained(arguments.explain, query.labels)
     check_columns([arguments.explain], query.kind)
     return column.name

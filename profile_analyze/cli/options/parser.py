@@ -50,7 +50,7 @@ examples:
 
 Times are in seconds unless they have a unit: 1ms, 20us, 0.5s. All columns: --columns help.
 The environment variable PROFILE_ANALYZE_OPTIONS may contain your own defaults for --format, -t, \
---notes, --time-unit and --color: '--format plain -t 10'.
+--notes, --ignore, --time-unit and --color: '--format plain -t 10'.
 Exit status: 0 answered, even if no operator matches; 1 the input cannot be read, or the \
 output cannot be written; 2 wrong options; 3 a condition of --fail-if is met; 4 a condition cannot \
 be judged."""

@@ -12,17 +12,20 @@ from profile_analyze.cli.inputs.clear_cache import clear_cache
 from profile_analyze.cli.options.completion import completion_script
 from profile_analyze.cli.options.explain import find_explained
 from profile_analyze.cli.output.terminal import terminal_width
+from profile_analyze.findings.register import find_rule
 from profile_analyze.fleet import entry
 from profile_analyze.report.layout.paragraphs import as_plain_text, with_own_indent
 from profile_analyze.report.pages.column_explanation import general_explanation
 from profile_analyze.report.pages.column_list import column_list
 from profile_analyze.report.pages.device_list import device_list
+from profile_analyze.report.pages.finding_list import finding_list, rule_page
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
 _LINE_WIDTH: Final = 100
-"""The list of columns is wrapped to at most this width, because longer lines are hard to read."""
+"""Lists are wrapped to at most this width, because longer lines are hard to read."""
 
 
 def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
@@ -31,23 +34,26 @@ def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
     `value` is the value of the option. Raises the errors of `clear_cache` and of
     `find_explained`.
     """
-    if option == "--columns":
-        return _column_list(terminal_width(sys.stdout))
-    if option == "--peaks":
-        return device_list(terminal_width(sys.stdout))
-    if option == "--sql":
-        return with_own_indent(entry.sql_help(), terminal_width(sys.stdout))
-    if option == "--explain":
-        explanation = general_explanation(find_explained(value).name)
-        return with_own_indent(explanation, terminal_width(sys.stdout)) + "\n"
-    if option == "--print-completion":
-        return completion_script(value)
-    assert option == "--clear-cache", f"{option} prints no text"
-    return clear_cache(arguments)
+    width = terminal_width(sys.stdout)
+    texts: dict[str, Callable[[], str]] = {
+        "--columns": lambda: _page(column_list(), width),
+        "--findings": lambda: _page(finding_list(), width),
+        "--peaks": lambda: device_list(width),
+        "--sql": lambda: with_own_indent(entry.sql_help(), width),
+        "--explain": lambda: with_own_indent(_explanation(value), width) + "\n",
+        "--print-completion": lambda: completion_script(value),
+        "--clear-cache": lambda: clear_cache(arguments),
+    }
+    return texts[option]()
 
 
-def _column_list(width: int | None) -> str:
-    """Return the list of columns for a terminal of this width, or unwrapped Markdown for None."""
-    if width is None:
-        return column_list()
-    return as_plain_text(column_list(), min(width, _LINE_WIDTH))
+def _explanation(name: str) -> str:
+    """Return what is known of a finding or a column without a profile."""
+    if (rule := find_rule(name)) is not None:
+        return "\n".join(rule_page(rule))
+    return general_explanation(find_explained(name).name)
+
+
+def _page(markdown: str, width: int | None) -> str:
+    """Return a list for a terminal of this width, or as it is, unwrapped Markdown, for None."""
+    return markdown if width is None else as_plain_text(markdown, min(width, _LINE_WIDTH))

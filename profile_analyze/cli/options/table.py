@@ -363,6 +363,22 @@ OUTPUT: Final = OptionGroup(
             "all notes",
         ),
         Option.of(
+            "--findings",
+            action=HelpValueAction,
+            joined_by=",",
+            metavar="CODE[,...]",
+            example="idle-engine",
+            help="print only the findings with these codes, all of them; 'help' prints every code "
+            "with its meaning, and exits",
+        ),
+        Option.of(
+            "--ignore",
+            may_be_default=True,
+            metavar="CODE[,...]",
+            example="idle-engine",
+            help="leave out the findings with these codes",
+        ),
+        Option.of(
             "--time-unit",
             may_be_default=True,
             choices=TIME_UNITS,

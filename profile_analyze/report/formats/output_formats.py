@@ -75,10 +75,10 @@ def find_renderer(output_format: str) -> Renderer:
     return renderer
 
 
-def find_explanation_renderer(column: str) -> Renderer:
-    """Return the renderer that explains a column."""
+def find_explanation_renderer(name: str) -> Renderer:
+    """Return the renderer that explains a column, or the finding with a code."""
     module = import_module(f"{__package__}.explanation")
-    renderer: Renderer = module.ExplanationRenderer(column)
+    renderer: Renderer = module.explanation_renderer(name)
     return renderer
 
 
