@@ -7,7 +7,7 @@ this code (`findings/rules`) says what the finding means, and makes the sentence
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
@@ -94,6 +94,15 @@ class Finding:
     model is added to a profile. `fewer runs`: a finding that counts runs is replaced once runs are
     left out."""
 
+    def __post_init__(self) -> None:
+        # A NaN equals only itself: with one NaN for all, equal findings are equal.
+        for name in ("size", "of_base", "gain_s"):
+            object.__setattr__(self, name, _with_one_nan(getattr(self, name)))
+
+    def __reduce__(self) -> tuple[type[Finding], tuple[Any, ...]]:
+        # Worker processes send findings to the main process by pickle.
+        return Finding, tuple(getattr(self, one.name) for one in fields(self))
+
     @classmethod
     def of(
         cls,
@@ -176,6 +185,12 @@ def mean_size(sizes: Sequence[Size]) -> Size:
     """Return the mean of the sizes of one finding in several files."""
     count = len(sizes)
     return Size(sum(one.share for one in sizes) / count, sum(one.time_s for one in sizes) / count)
+
+
+def _with_one_nan(value: Any) -> Any:
+    if isinstance(value, Size):
+        return Size(*map(_with_one_nan, value))
+    return nan if isinstance(value, float) and isnan(value) else value
 
 
 def as_value(value: Any) -> Value:

@@ -197,11 +197,8 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def _key(note: Note) -> tuple[Any, ...]:
-    """Return what equal notes have in common. NaN does not equal itself."""
-    if isinstance(note, TextNote):
-        return (str(note),)
-    sizes = (*note.size, *(note.of_base or ()))
-    return (note.without_size, *(None if isnan(one) else one for one in sizes))
+    """Return what equal notes have in common."""
+    return (str(note),) if isinstance(note, TextNote) else (note,)
 
 
 def _alike(note: Note) -> tuple[Any, ...]:
