@@ -6,10 +6,10 @@ Only calls with such an option import this module.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.cli.inputs.clear_cache import clear_cache
-from profile_analyze.cli.options.completion import completion_script
 from profile_analyze.cli.options.explain import find_explained
 from profile_analyze.cli.output.terminal import terminal_width
 from profile_analyze.findings.register import find_rule
@@ -17,7 +17,6 @@ from profile_analyze.fleet import entry
 from profile_analyze.report.layout.paragraphs import as_plain_text, with_own_indent
 from profile_analyze.report.pages.column_explanation import general_explanation
 from profile_analyze.report.pages.column_list import column_list
-from profile_analyze.report.pages.device_list import device_list
 from profile_analyze.report.pages.finding_list import finding_list, rule_page
 
 if TYPE_CHECKING:
@@ -38,13 +37,18 @@ def printed_text(option: str, value: str, arguments: argparse.Namespace) -> str:
     texts: dict[str, Callable[[], str]] = {
         "--columns": lambda: _page(column_list(), width),
         "--findings": lambda: _page(finding_list(), width),
-        "--peaks": lambda: device_list(width),
+        "--peaks": lambda: _module("report.pages.device_list").device_list(width),
         "--sql": lambda: with_own_indent(entry.sql_help(), width),
         "--explain": lambda: with_own_indent(_explanation(value), width) + "\n",
-        "--print-completion": lambda: completion_script(value),
+        "--print-completion": lambda: _module("cli.options.completion").completion_script(value),
         "--clear-cache": lambda: clear_cache(arguments),
     }
     return texts[option]()
+
+
+def _module(name: str) -> Any:
+    """Return a module that imports tables, and so takes longer than most of these texts."""
+    return import_module(f"profile_analyze.{name}")
 
 
 def _explanation(name: str) -> str:
