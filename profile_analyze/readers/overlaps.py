@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, TextNote
-from profile_analyze.units import counted, short_time
+from profile_analyze.model.findings import Finding, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,13 +52,7 @@ def of_neighbours(
     return excess
 
 
-def notes_on_overlaps(overlaps: Overlaps) -> Iterator[Note]:
-    """Yield a note if there are overlaps."""
+def on_overlaps(overlaps: Overlaps) -> Iterator[Finding]:
+    """Yield a finding if there are overlaps."""
     if overlaps.events:
-        verb = "overlaps" if overlaps.events == 1 else "overlap"
-        yield TextNote(
-            f"{counted(overlaps.events, 'event')} partly {verb} another event of the same thread, "
-            f"by {short_time(overlaps.excess_s)} in total: no thread can run both, so sums may be "
-            "wrong",
-            Importance.WRONG,
-        )
+        yield Finding.of("overlapping-events", Kind.WRONG, **overlaps._asdict())

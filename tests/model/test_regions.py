@@ -9,9 +9,10 @@ import pytest
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.model.levels.levels import at_level
-from profile_analyze.model.levels.regions import note_on_outside, regions_of, with_step_region
+from profile_analyze.model.levels.regions import regions_of, with_step_region
 from profile_analyze.model.notes import Importance, TextNote
 from tests.in_memory import STREAM, THREAD, bare, nested, profile_of
 
@@ -48,7 +49,10 @@ def two_batches(file: str = "made.json") -> Profile:
         ],
         tracks=(THREAD, STREAM),
         processes=(file,),
-        notes=(note_on_outside(1), TextNote("the file is old", Importance.CONTEXT)),
+        notes=(
+            Finding.of("outside-steps", Kind.CONTEXT, executions=1),
+            TextNote("the file is old", Importance.CONTEXT),
+        ),
     )
 
 

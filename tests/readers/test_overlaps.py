@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.overlaps import of_neighbours, of_nested
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import with_code
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from profile_analyze.model.notes import Note
 
 LATE = 9_300_000_000_000_000_000
 """More than a whole number of 64 bits can hold, in microseconds."""
@@ -47,11 +51,18 @@ def session(*events: dict[str, Any]) -> Any:
     return [{**run, "name": "model_run", "args": {}}, *events]
 
 
-def said(folder: Path, document: Any) -> tuple[int, str]:
-    """Return the exit code, and the notes that the command prints."""
+def written(folder: Path, document: Any) -> Path:
     (folder / "run.json").write_text(json.dumps(document))
-    outcome = run_command(str(folder / "run.json"), "--notes", "all")
-    return outcome.code, outcome.err
+    return folder / "run.json"
+
+
+def overlaps(file: Path) -> list[Note]:
+    """Return the findings on overlaps."""
+    return with_code(pa.load(file).notes, "overlapping-events")
+
+
+def overlapping(events: int, excess_s: float) -> Finding:
+    return Finding.of("overlapping-events", Kind.WRONG, events=events, excess_s=excess_s)
 
 
 @pytest.mark.parametrize(("document", "event"), [(torch_trace, torch_event), (session, node)])
@@ -59,25 +70,21 @@ def test_partial_overlaps_of_a_thread_have_a_note(
     tmp_path: Path, document: Any, event: Any
 ) -> None:
     part, inside = event("0", 100, 100), event("1", 150, 100)
-    code, notes = said(tmp_path, document(part, inside, event("2", 300, 10)))
-    assert code == 0
-    assert (
-        "note: 1 event partly overlaps another event of the same thread, by 50.0 us in total: no "
-        "thread can run both, so sums may be wrong\n"
-    ) in notes
+    one = written(tmp_path, document(part, inside, event("2", 300, 10)))
+    assert overlaps(one) == [overlapping(1, 50e-6)]
     several = (part, inside, event("3", 400, 100), event("4", 450, 100))
-    assert "note: 2 events partly overlap another event " in said(tmp_path, document(*several))[1]
+    assert overlaps(written(tmp_path, document(*several))) == [overlapping(2, 100e-6)]
     for fine in (
         (part, event("1", 200, 50)),
         (part, event("1", 150, 51) if event is torch_event else event("1", 199, 50)),  # rounded
         (part, event("1", 150, 100, thread=2)),
     ):
-        assert "overlap" not in said(tmp_path, document(*fine))[1]
+        assert overlaps(written(tmp_path, document(*fine))) == []
 
 
 def test_nested_events_do_not_overlap(tmp_path: Path) -> None:
     events = (torch_event("0", 100, 100), torch_event("1", 150, 50), torch_event("2", 160, 41))
-    assert "overlap" not in said(tmp_path, torch_trace(*events))[1]
+    assert overlaps(written(tmp_path, torch_trace(*events))) == []
 
 
 def test_how_far_events_overlap() -> None:
@@ -93,14 +100,15 @@ def test_how_far_events_overlap() -> None:
 
 def test_a_trace_whose_times_are_all_impossible(tmp_path: Path) -> None:
     events = (torch_event("mm", LATE, 5), torch_event("add", LATE + 10, 7))
-    assert said(tmp_path, torch_trace(*events)) == (
+    outcome = run_command(str(written(tmp_path, torch_trace(*events))))
+    assert (outcome.code, outcome.err) == (
         1,
         f"profile_analyze: error: {tmp_path}/run.json: has no event with a valid time: the times "
         "of 2 events are missing or impossible\n",
     )
-    code, notes = said(tmp_path, torch_trace(*events, torch_event("mul", 1, 2)))
-    assert code == 0
-    assert "note: left out 2 events without a valid time or duration\n" in notes
+    file = written(tmp_path, torch_trace(*events, torch_event("mul", 1, 2)))
+    untimed = Finding.of("untimed-events", Kind.INCOMPLETE, events=2)
+    assert untimed in pa.load(file).notes
 
 
 def test_a_timeline_whose_times_cannot_be_told_apart(tmp_path: Path) -> None:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.findings.rule import Rule
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from profile_analyze.findings.rule import Words
 
 SIZE_PLACEHOLDER: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Where the size belongs in a sentence of an older data set."""
+
+
+_SHAPES_OF: Final = {
+    "PyTorch trace": "record with record_shapes=True",
+}
+"""How to get shapes, by format."""
+
+
+def _no_shapes(words: Words, *, operators: int, file_format: str | None) -> str:
+    advice = "" if file_format is None else f"; {_SHAPES_OF[file_format]}"
+    affected = f"{counted(operators, 'operator')}{words.sized}"
+    return f"the computation of {affected} is unknown without shapes{advice}"
 
 
 def _stored_note(words: Words, *, text: str) -> str:
@@ -22,5 +35,12 @@ RULES: Final = (
         "stored-note",
         "an older version wrote this sentence into the data set",
         _stored_note,
+    ),
+    Rule("no-shapes", "operators lack the shapes that their computation needs", _no_shapes),
+    Rule(
+        "overlapping-events",
+        "events partly overlap another event of their thread",
+        "{events:event} partly {events:overlaps/overlap} another event of the same thread, by "
+        "{excess_s:time} in total: no thread can run both, so sums may be wrong",
     ),
 )

@@ -15,6 +15,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.busy import busiest, device_of_tracks, is_work, steps_with_work
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding
 from profile_analyze.model.joining.ranks import rank_of_tracks, ranks_of
 from profile_analyze.model.levels.ancestors import innermost_above, outermost
 from profile_analyze.model.levels.windows import check_starts
@@ -78,7 +79,7 @@ def with_step_region(profile: Profile, name: str) -> Profile:
 
 def _is_on_steps(note: Note) -> bool:
     """Return whether a note is about the steps that the file has."""
-    return isinstance(note, TextNote) and (_OUTSIDE_STEPS in note or NO_STEPS in note)
+    return isinstance(note, Finding) and note.code in {"outside-steps", "no-steps"}
 
 
 def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
@@ -198,20 +199,6 @@ def _longer(walls: Floats, others: Floats) -> Floats:
     """
     size = max(len(walls), len(others))
     return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))
-
-
-_OUTSIDE_STEPS: Final = (
-    "of operators outside of all steps: each counts in the step before it, or else in the first "
-    "step"
-)
-NO_STEPS: Final = "has no steps, so it is one run"
-"""The text of a reader's note on a file without steps. If regions become steps, the note is
-dropped."""
-
-
-def note_on_outside(count: int) -> Note:
-    """Return a note on `count` executions that are outside of all steps in the file."""
-    return TextNote(f"{counted_and_share(count, 'execution')} {_OUTSIDE_STEPS}", Importance.CONTEXT)
 
 
 def _is_outermost(profile: Profile, is_target: Flags) -> Flags:

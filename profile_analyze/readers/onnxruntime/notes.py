@@ -11,7 +11,7 @@ from profile_analyze.model.notes import Importance, Note, TextNote, notes_with_s
 from profile_analyze.model.terms import KERNEL
 from profile_analyze.readers.counted_times import CountedTimes
 from profile_analyze.readers.onnxruntime.events import MOST_EVENTS
-from profile_analyze.readers.overlaps import notes_on_overlaps
+from profile_analyze.readers.overlaps import on_overlaps
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def notes_on_file(events: Events, found: Recorded) -> Iterator[Note]:
             f"left out {left_out} outside of complete runs (events model_run)",
             Importance.INCOMPLETE,
         )
-    yield from notes_on_overlaps(found.overlaps)
+    yield from on_overlaps(found.overlaps)
     if lines := events.broken_lines:
         yield TextNote(
             f"left out {counted(len(lines), 'line')} without valid JSON; the first is line "

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from profile_analyze.model.executions import Track
 from profile_analyze.model.terms import CPU, DEVICE, GPU, HOST
 from profile_analyze.readers.pytorch.timeline import integers
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +37,17 @@ _LAUNCH: Final = re.compile(f"{_KERNEL_LAUNCH.pattern}|memcpy|memset", re.IGNORE
 """Names of driver calls that start work on a device contain one of these words."""
 
 
-def use_of_device(trace: Trace, metadata: Metadata) -> str | None:
+class DeviceUse(NamedTuple):
+    """What shows that a device did work, or may have."""
+
+    shown_by: Literal["kernels", "launches", "operator", "memory", "backend", "device"]
+    name: str | None = None
+    """The name of the operator, backend or device."""
+    events: int | None = None
+    """The number of launches, or of executions of the operator."""
+
+
+def use_of_device(trace: Trace, metadata: Metadata) -> DeviceUse | None:
     """Return how the trace shows that a device did work, or may have; None if the CPU did it all.
 
     If the CPU did all the work, its threads are the device tracks.
@@ -46,26 +55,25 @@ def use_of_device(trace: Trace, metadata: Metadata) -> str | None:
     return next(_uses_of_device(trace, metadata), None)
 
 
-def _uses_of_device(trace: Trace, metadata: Metadata) -> Iterator[str]:
+def _uses_of_device(trace: Trace, metadata: Metadata) -> Iterator[DeviceUse]:
     events = trace.events
     if len(events.work):
-        yield "it has work of a device"
+        yield DeviceUse("kernels")
     if launches := int(_are_called(events, _LAUNCH).sum()):
-        yield f"{counted(launches, 'driver call')} launched work on a device"
+        yield DeviceUse("launches", events=launches)
     facts = [*events.host_facts]
     runs_on_device = np.array([_ON_DEVICE.match(one.name) is not None for one in facts], np.bool_)
     if calls := int(runs_on_device[integers(events.host.facts)].sum()):
-        name = facts[int(np.argmax(runs_on_device))].name
-        yield f"{name} runs on a device ({counted(calls, 'such call')})"
+        yield DeviceUse("operator", facts[int(np.argmax(runs_on_device))].name, calls)
     if (integers(events.allocations.device) >= 0).any():
-        yield "operators allocated memory of a device"
+        yield DeviceUse("memory")
     backend = metadata.distributed.backend
     if _BACKEND.search(backend):
-        yield f"the ranks communicated by {backend}"
+        yield DeviceUse("backend", backend)
     # A trace that recorded the driver has its calls, even if nothing was launched. torch writes
     # them after all host events, so a file that was cut may lack them.
     if metadata.devices and not (trace.has_end and len(events.calls)):
-        yield f"the operators may have run on {metadata.devices[0].name or 'a device'}"
+        yield DeviceUse("device", metadata.devices[0].name or None)
 
 
 def launches_kernel(events: Events) -> NDArray[np.bool_]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from profile_analyze.model.findings import Finding, Kind
+
 PROCESS = 100
 Event = dict[str, Any]
 
@@ -46,3 +48,16 @@ def document(*events: Any, head: str = '"schemaVersion": 1', tail: str = "") -> 
     parts = [one if isinstance(one, str) else json.dumps(one) for one in events]
     text = f'{{{head}, "traceEvents": [{", ".join(parts)}]{tail}}}'
     return text.encode("utf-8", "surrogatepass")
+
+
+def no_shapes(operators: int, share: float) -> Finding:
+    """Return the finding that these operators lack shapes."""
+    return Finding.of(
+        *("no-shapes", Kind.INCOMPLETE),
+        share=share, dropped_beside="model", operators=operators, file_format="PyTorch trace",
+    )  # fmt: skip
+
+
+def no_steps(iterations: int) -> Finding:
+    """Return the finding that a trace without steps seems to have several iterations."""
+    return Finding.of("no-steps", Kind.CONTEXT, iterations=iterations)

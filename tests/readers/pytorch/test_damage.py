@@ -9,56 +9,66 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import sentence
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import READERS, read_profile
 from profile_analyze.readers.recognition import first_reader
 from tests.conftest import IS_FULL, PROFILES, run_command, some_of
-from tests.readers.pytorch.events import call, document, event, kernel, op
+from tests.findings.found import codes_in
+from tests.readers.pytorch.events import call, document, event, kernel, no_steps, op
 from tests.readers.tiny_file import failure, write_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from profile_analyze.model.notes import Note
+
 A, B = op("a"), op("b", 10)
-ENDS = "the file ends in the middle, so events are missing; copy or export it again"
-BEFORE_KERNELS = (
-    "the file ends in the middle, before any kernel (torch writes kernels last), so device times "
-    "are N/A; copy or export it again"
-)
-AMONG_KERNELS = (
-    "the file ends in the middle, so events are missing and device times may be too short (torch "
-    "writes kernels last); copy or export it again"
-)
-NOT_JSON = "left out {} of the events: damaged or incomplete"
-NO_TIME = "left out {} without a valid time or duration"
-WRONG_TYPE = "left out fields that have a wrong type in {}"
-REPAIRED = "read {} whose texts are not valid JSON, because torch did not escape them"
+
+
+def cut(*, has_kernels: bool = False, uses_device: bool = False) -> Finding:
+    return Finding.of("cut-trace", Kind.DAMAGED, has_kernels=has_kernels, uses_device=uses_device)
+
+
+def damaged(parts: int) -> Finding:
+    return Finding.of("damaged-events", Kind.WRONG, parts=parts)
+
+
+def untimed(events: int) -> Finding:
+    return Finding.of("untimed-events", Kind.INCOMPLETE, events=events)
+
+
+def mistyped(events: int) -> Finding:
+    return Finding.of("mistyped-fields", Kind.INCOMPLETE, events=events)
+
+
+ENDS, BEFORE_KERNELS = cut(), cut(uses_device=True)
+AMONG_KERNELS = cut(has_kernels=True, uses_device=True)
+REPAIRED = Finding.of("repaired-events", Kind.CONTEXT, events=1)
 NOTHING = "has no operator and no kernel; record with activities=[ProfilerActivity.CPU]"
 NO_LIST = 'has no "traceEvents"; export the trace again'
-ONE, TWO = "1 event", "2 events"
 UNESCAPED = '{"ph":"X","cat":"cpu_op","name":"C:\\dir\\new\x01\n"quoted" é","pid":1,"tid":1,"ts":10,"dur":3}'
 Found = dict[str, float]
 
 
-def read(content: bytes, folder: Path) -> tuple[Found, list[str]]:
-    """Return the time of each row in microseconds, and the notes of the profile."""
+def read(content: bytes, folder: Path) -> tuple[Found, list[Note]]:
+    """Return the time of each row in microseconds, and the findings on the profile."""
     profile = pa.load(write_bytes(folder, content))
     assert profile.check() == ()
     table = pa.run(pa.Query(), profile)
     times_us = [round(time_s * 1e6, 3) for time_s in table["time"].tolist()]
-    return dict(zip(table["name"].tolist(), times_us, strict=True)), [
-        str(note) for note in profile.notes
-    ]
+    return dict(zip(table["name"].tolist(), times_us, strict=True)), [*profile.notes]
 
 
 BOTH: Found = {"a": 5, "b": 5}
-CASES: list[tuple[str, bytes, Found, list[str]]] = [
+CASES: list[tuple[str, bytes, Found, list[Finding]]] = [
     # the layout of the file
     ("an empty event last", document(A, B, {}), BOTH, []),
     ("empty events everywhere", document({}, {}, A, {}, op("x", None), {}, {}, B, {}), BOTH,
-        [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+        [untimed(1), mistyped(1)]),
     ("a name with braces", document(op("f({}, {})"), op("x", None), op("g([{}, {}], {})", 10)),
-        {"f({}, {})": 5, "g([{}, {}], {})": 5}, [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+        {"f({}, {})": 5, "g([{}, {}], {})": 5}, [untimed(1), mistyped(1)]),
     ("a comma too many", document(A, json.dumps(B) + ","), BOTH, []),
     ("CRLF", json.dumps({"schemaVersion": 1, "traceEvents": [A, B]}, indent=1)
         .replace("\n", "\r\n").encode(), BOTH, []),
@@ -78,50 +88,50 @@ CASES: list[tuple[str, bytes, Found, list[str]]] = [
     # wrong values
     ("other phases", document(A, {"ph": "B", "name": "x"}, {"ph": "P"}, B), BOTH, []),
     ("no phase", document(A, {"name": "x"}, {"ph": 5, "name": "y"}, B), BOTH,
-        [NOT_JSON.format("2 parts")]),
+        [damaged(2)]),
     # No event follows A directly, so all of `7, [1], B` counts as one damaged event.
-    ("not an event", document(A, 7, [1], B), {"a": 5}, [NOT_JSON.format("1 part")]),
+    ("not an event", document(A, 7, [1], B), {"a": 5}, [damaged(1)]),
     ("unusual process ids", document({**A, "pid": "x", "tid": None}, {**B, "pid": 1.5}), BOTH, []),
     ("process ids of wrong types", document({**A, "pid": [1]}, {**B, "tid": {}}), BOTH,
-        [WRONG_TYPE.format(TWO)]),
+        [mistyped(2)]),
     ("no process id", document({"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 5}), {"a": 5},
         []),
-    ("times as texts", document(op("a", "3.5", "5"), B), BOTH, [WRONG_TYPE.format(ONE)]),
+    ("times as texts", document(op("a", "3.5", "5"), B), BOTH, [mistyped(1)]),
     ("no times", document(A, op("x", None), op("y", 9, None), {"ph": "X", "cat": "cpu_op"}, B),
-        BOTH, [NO_TIME.format("3 events"), WRONG_TYPE.format(TWO)]),
+        BOTH, [untimed(3), mistyped(2)]),
     ("impossible times", document(A, op("x", 1e300), op("y", 1, 1e300), op("z", 1, -1), B), BOTH,
-        [NO_TIME.format("3 events")]),
+        [untimed(3)]),
     ("impossible times of allocations", document(A, *(
         {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, **time,
          "args": {"Bytes": 8, "Device Type": 0, "Device Id": -1}}
         for time in ({"ts": 1e300}, {"ts": 2}, {})
-    ), B), BOTH, [NO_TIME.format(TWO)]),
+    ), B), BOTH, [untimed(2)]),
     ("NaN", document(A, op("x", float("nan")), B), BOTH,
-        [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+        [untimed(1), mistyped(1)]),
     ("huge times", document(A, op("x", 10**400), B), BOTH,
-        [NO_TIME.format(ONE), WRONG_TYPE.format(ONE)]),
+        [untimed(1), mistyped(1)]),
     ("huge numbers", document(A, op("b", 10, **{"External id": 2**63, "Sequence number": -(2**70)})),
-        BOTH, [WRONG_TYPE.format(ONE)]),
+        BOTH, [mistyped(1)]),
     ("wrong arguments", document({**A, "args": [1]}, {**B, "args": "x"}), BOTH,
-        [WRONG_TYPE.format(TWO)]),
+        [mistyped(2)]),
     ("arguments of wrong types", document(A, op("b", 10, **{"Sequence number": [7],
-        "External id": None, "Input Dims": {"x": 5}})), BOTH, [WRONG_TYPE.format(ONE)]),
+        "External id": None, "Input Dims": {"x": 5}})), BOTH, [mistyped(1)]),
     ("no arguments", document({**A, "args": None}, B), BOTH, []),
     ("deep arguments", document(A, '{"ph": "X", "args": {"x": ' + "[" * 99999 + "]" * 99999 + "}}",
-        B), BOTH, [NOT_JSON.format("1 part")]),
+        B), BOTH, [damaged(1)]),
     ("a name of a thread", document(A, {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1,
         "args": {"name": {"a": [1]}}}, B), BOTH, []),
     # texts
     ("unescaped", document(A, UNESCAPED), {"a": 5, 'C:\\dir\\new\x01\n"quoted" é': 3},
-        [REPAIRED.format(ONE)]),
+        [REPAIRED]),
     ("unescaped and last", document(A, UNESCAPED, tail=', "traceName": "x"'),
-        {"a": 5, 'C:\\dir\\new\x01\n"quoted" é': 3}, [REPAIRED.format(ONE)]),
+        {"a": 5, 'C:\\dir\\new\x01\n"quoted" é': 3}, [REPAIRED]),
     ("not UTF-8", document(A, op("b#", 10)).replace(b"#", b"\xe9"), {"a": 5, "b\ufffd": 5},
-        [REPAIRED.format(ONE)]),
+        [REPAIRED]),
     ("half of a surrogate pair", document(A, op("\ud800b", 10)), {"a": 5, "?b": 5},
-        [WRONG_TYPE.format(ONE)]),
+        [mistyped(1)]),
     ("a NUL", document(A, json.dumps(B).replace('"b"', '"b\0"')), {"a": 5, "b\0": 5},
-        [REPAIRED.format(ONE)]),
+        [REPAIRED]),
     ("no name", document(A, {**B, "name": ""}), {"a": 5, "unnamed": 5}, []),
     # kinds of events, and their names
     ("only modules", document(event("python_function", "nn.Module: Net_0")), {"Net_0": 5}, []),
@@ -141,7 +151,7 @@ def test_braces_in_names_end_no_event_of_a_large_trace(tmp_path: Path) -> None:
     events = [op("f({}, {})", 10.0 * index) for index in range(20_000)]
     times, notes = read(document(*events), tmp_path)
     assert times == {"f({}, {})": 100_000}
-    assert [note for note in notes if "left out" in note] == []
+    assert notes == [no_steps(20_000)]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +160,7 @@ def test_braces_in_names_end_no_event_of_a_large_trace(tmp_path: Path) -> None:
     ids=[case[0] for case in CASES],
 )
 def test_the_readable_part_of_a_damaged_trace_is_read(
-    content: bytes, found: Found, notes: list[str], tmp_path: Path
+    content: bytes, found: Found, notes: list[Finding], tmp_path: Path
 ) -> None:
     assert read(content, tmp_path) == (found, notes)
 
@@ -199,19 +209,18 @@ def test_a_trace_that_ends_at_any_byte_is_read_or_refused(tmp_path: Path) -> Non
             continue
         rows.append(len(profile.executions))
         expected = [] if size > end_of_list else [notes[rows[-1]]]
-        assert [str(note) for note in profile.notes] == expected
+        assert [*profile.notes] == expected
     assert rows == sorted(rows)
     assert set(rows) == {0, 1, 2, 3, 4}
     assert all(re.fullmatch(r"[^\n]{10,320}", reason) for reason in reasons)
     done = run_command(write_bytes(tmp_path, whole[:end_of_list]))
-    assert (done.code, done.err) == (0, f"note: {AMONG_KERNELS}\n")
+    assert (done.code, done.err) == (0, f"note: {sentence(AMONG_KERNELS)}\n")
 
 
 DEVICE = '"deviceProperties": [{"id": 0, "name": "NVIDIA H200"}]'
 QUERY = {**call(12, 9), "name": "cudaGetErrorString"}
-NO_KERNEL = (
-    "device times are N/A: 1 driver call launched work on a device, but the trace has no kernel; "
-    "record with the activity of the device, such as ProfilerActivity.CUDA"
+NO_KERNEL = Finding.of(
+    "no-kernels", Kind.INCOMPLETE, untimed=0, shown_by="launches", name=None, events=1
 )
 
 
@@ -229,11 +238,11 @@ NO_KERNEL = (
     ],
 )  # fmt: skip
 def test_without_kernels_times_are_device_times_only_if_nothing_was_launched(
-    content: bytes, side: str, notes: list[str], tmp_path: Path
+    content: bytes, side: str, notes: list[Finding], tmp_path: Path
 ) -> None:
     profile = pa.load(write_bytes(tmp_path, content))
     assert {track.side for track in profile.tracks} == {side}
-    assert [str(note) for note in profile.notes] == notes
+    assert [*profile.notes] == notes
     times = pa.run(pa.Query(), profile)
     host_times = pa.run(pa.Query(measure="host_time"), profile)
     shown = {"device": times, "host": host_times}[side]
@@ -285,6 +294,6 @@ def test_a_long_hostile_head_is_refused(part: bytes) -> None:
 
 
 def test_no_note_on_a_real_trace_is_about_damage() -> None:
-    for path in (PROFILES.parent / "pytorch").glob("*.gz"):
-        harmless = ("outside of all steps", "the trace has no steps", "without shapes")
-        assert not [one for one in pa.load(path).notes if not any(text in one for text in harmless)]
+    files = (PROFILES.parent / "pytorch").glob("*.gz")
+    codes = {code for file in files for code in codes_in(pa.load(file).notes)}
+    assert codes == {"no-steps", "no-shapes"}

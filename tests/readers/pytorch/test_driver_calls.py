@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import with_code
 from tests.readers.pytorch.events import Event, call, document, event, kernel, op
 
 if TYPE_CHECKING:
-    import profile_analyze as pa
+    from profile_analyze.model.notes import Note
 
 SMALL = FIXTURES / "pytorch-small"
 IN_GRAPH = "note: 1 graph launch holds 4 kernels (100.0% of the time); --level kernel shows them\n"
@@ -49,9 +52,18 @@ def test_graphs_of_one_kernel_and_other_launches_do_not_count() -> None:
     ]
 
 
+def dominating(profile: pa.Profile) -> list[Note]:
+    """Return the findings on calls that take most of the host time."""
+    return with_code(profile.notes, "driver-call-dominates")
+
+
+def dominates(part: float, call: str, calls: int) -> Finding:
+    return Finding.of("driver-call-dominates", Kind.WRONG, part=part, call=call, calls=calls)
+
+
 def test_a_note_names_the_driver_call_that_takes_most_of_the_host_time() -> None:
-    done = run_command(str(SMALL / "time-in-hipfree.json"), "--notes", "all")
-    assert "note: 97.8% of the host time of operators is in hipFree (1 call)\n" in done.err
+    profile = pa.load(SMALL / "time-in-hipfree.json")
+    assert dominating(profile) == [dominates(round(88 / 90, 9), "hipFree", 1)]
 
 
 def free(start: int, length: int, name: str = "cudaFree") -> Event:
@@ -61,10 +73,7 @@ def free(start: int, length: int, name: str = "cudaFree") -> Event:
 @pytest.mark.parametrize(
     ("calls", "note"),
     [
-        (
-            [free(1, 30), free(40, 20)],
-            "50.0% of the host time of operators is in cudaFree (2 calls)",
-        ),
+        ([free(1, 30), free(40, 20)], dominates(0.5, "cudaFree", 2)),
         ([free(1, 30), free(40, 19)], None),
         ([free(1, 30), free(40, 40, "cudaMalloc")], None),
         # The summary shows the time of waits, and the table that of calls outside of operators.
@@ -73,12 +82,11 @@ def free(start: int, length: int, name: str = "cudaFree") -> Event:
     ],
 )
 def test_driver_calls_of_at_least_half_of_the_host_time(
-    calls: list[Event], note: str | None
+    calls: list[Event], note: Finding | None
 ) -> None:
     profile = read(op("mm", 0, 100), call(95, 1), kernel("k", 97, 2, 1), *calls)
-    found = [str(one) for one in profile.notes if "of the host time of operators" in one]
-    assert found == ([] if note is None else [note])
+    assert dominating(profile) == ([] if note is None else [note])
 
 
 def test_no_such_note_on_a_trace_of_a_cpu() -> None:
-    assert not [one for one in read(op("mm", 0, 100), free(1, 90)).notes if "cudaFree" in one]
+    assert dominating(read(op("mm", 0, 100), free(1, 90))) == []

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import codes_in
 from tests.readers.pytorch.events import Event, call, document, event, kernel, op
 
 SMALL = FIXTURES / "pytorch-small"
@@ -21,6 +23,10 @@ ONE_MM = {"calls": 1, "computation": 2 * 1024**3, "memory": 3 * 4 * 1024**2}
 
 def read(*events: Event) -> pa.Profile:
     return read_profile(Source.of_bytes("x.json", document(*events)), ())
+
+
+def untimed(events: int) -> Finding:
+    return Finding.of("untimed-events", Kind.INCOMPLETE, events=events)
 
 
 def row_of(file: str, *options: str) -> dict[str, object]:
@@ -49,13 +55,12 @@ def test_all_calls_count_beside_host_times() -> None:
 
 
 def test_a_note_counts_the_launches_without_a_kernel() -> None:
-    done = run_command(str(SMALL / "kernel-lost.json"))
-    note = "note: 1 of 2 launches has no kernel in the file; FLOPS and bandwidth leave out calls "
-    assert f"{note}without a kernel\n" in done.err
+    lost = Finding.of("lost-kernels", Kind.INCOMPLETE, lost=1, launches=2)
+    assert lost in pa.load(SMALL / "kernel-lost.json").notes
 
 
 def has_note_on_launches(profile: pa.Profile) -> bool:
-    return any("no kernel in the file" in note for note in profile.notes)
+    return "lost-kernels" in codes_in(profile.notes)
 
 
 @pytest.mark.parametrize(
@@ -76,18 +81,18 @@ def test_no_note_if_kernels_do_not_name_their_launch() -> None:
 
 
 def test_events_at_zero_in_a_recording_are_left_out() -> None:
-    file = str(SMALL / "event-at-zero.json")
     assert row_of("event-at-zero.json")["calls"] == 1
     assert row_of("event-at-zero.json")["flops"] == pytest.approx(3.579e12, rel=1e-3)
-    assert [run.wall_s for run in pa.load(file).runs] == pytest.approx([900e-6, 900e-6])
-    assert run_command(file).err == "note: left out 1 event without a valid time or duration\n"
+    profile = pa.load(SMALL / "event-at-zero.json")
+    assert [run.wall_s for run in profile.runs] == pytest.approx([900e-6, 900e-6])
+    assert profile.notes == (untimed(1),)
 
 
 def test_a_driver_call_and_a_kernel_at_zero_are_left_out() -> None:
     events = (op("mm", 10, 9), call(11, 1), kernel("k", 15, 2, 1))
     lost = (op("mm", 20, 9), {**call(0, 2), "dur": 0}, kernel("k", 0, 0, 2))
     profile = read(*events, *lost)
-    assert profile.notes[0] == "left out 2 events without a valid time or duration"
+    assert profile.notes[0] == untimed(2)
     rows = at_level(profile)
     assert rows.calls().tolist() == [[1]]
     assert rows.calls("host").tolist() == [[2]]

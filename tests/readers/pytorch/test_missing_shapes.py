@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import sentence
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from tests.conftest import PROFILES, run_command
-from tests.readers.pytorch.events import Event, call, document, kernel, op
+from tests.findings.found import rounded
+from tests.readers.pytorch.events import Event, call, document, kernel, no_shapes, no_steps, op
+
+if TYPE_CHECKING:
+    from profile_analyze.model.findings import Finding
 
 FOLDER = PROFILES.parent / "pytorch"
-NOTE = "the computation of {} is unknown without shapes; record with record_shapes=True"
 ON_GPU = (
     op("aten::linear", 0, 50),
     op("aten::addmm", 10, 30),
@@ -28,20 +34,20 @@ ON_GPU = (
 
 
 @pytest.mark.parametrize(
-    ("events", "size"),
+    ("events", "notes"),
     [
-        (ON_GPU, "1 operator (75.0% of the time)"),
-        ([one for one in ON_GPU if one["cat"] == "cpu_op"], "2 operators (71.4% of the time)"),
-        ((op("mine"), op("aten::view", 60)), None),
-        ((*ON_GPU, op("aten::relu", 300, **{"Input Dims": [[2]]})), None),
-        ((call(20, 1), kernel("gemm", 100, 30, 1)), None),
+        (ON_GPU, (no_shapes(1, 30 / 40),)),
+        ([one for one in ON_GPU if one["cat"] == "cpu_op"], (no_shapes(2, 50 / 70),)),
+        ((op("mine"), op("aten::view", 60)), ()),
+        ((*ON_GPU, op("aten::relu", 300, **{"Input Dims": [[2]]})), ()),
+        ((call(20, 1), kernel("gemm", 100, 30, 1)), ()),
     ],
 )
 def test_the_note_counts_the_operators_that_need_shapes(
-    events: tuple[Event, ...], size: str | None
+    events: tuple[Event, ...], notes: tuple[Finding, ...]
 ) -> None:
     profile = read_profile(Source.of_bytes("run.json", document(*events)), ())
-    assert list(profile.notes) == ([NOTE.format(size)] if size else [])
+    assert rounded(profile.notes) == rounded(notes)
 
 
 def test_the_note_is_shown_first() -> None:
@@ -49,6 +55,6 @@ def test_the_note_is_shown_first() -> None:
     rows = at_level(pa.load(file), OPERATOR)
     times_s = rows.measured("time")
     share = times_s[np.isnan(rows.operators.computation)].sum() / times_s.sum()
-    note = NOTE.format(f"18 operators ({share:.1%} of the time)")
+    note = sentence(no_shapes(18, share))
     assert run_command(file).err.startswith(f"note: {note}\n")
-    assert "without shapes" not in run_command(str(FOLDER / "cnn-shapes.json.gz")).err
+    assert pa.load(FOLDER / "cnn-shapes.json.gz").notes == (no_steps(2),)

@@ -1,0 +1,51 @@
+"""The sentences of the rules on files."""
+
+from __future__ import annotations
+
+import pytest
+
+from profile_analyze.findings.sentences import sentence
+from profile_analyze.model.findings import Finding, Kind
+from tests.findings.rules import codes_of, untested
+
+SENTENCES = (
+    (
+        Finding.of(
+            "stored-note",
+            Kind.WRONG,
+            share=0.5,
+            text="2 operators\N{OBJECT REPLACEMENT CHARACTER} x",
+        ),
+        "2 operators (50.0% of the time) x",
+    ),
+    (
+        Finding.of(
+            "no-shapes", Kind.INCOMPLETE, share=0.75, operators=1, file_format="PyTorch trace"
+        ),
+        "the computation of 1 operator (75.0% of the time) is unknown without shapes; record with "
+        "record_shapes=True",
+    ),
+    (
+        Finding.of("no-shapes", Kind.INCOMPLETE, operators=2, file_format=None),
+        "the computation of 2 operators is unknown without shapes",
+    ),
+    (
+        Finding.of("overlapping-events", Kind.WRONG, events=1, excess_s=50e-6),
+        "1 event partly overlaps another event of the same thread, by 50.0 us in total: no thread "
+        "can run both, so sums may be wrong",
+    ),
+    (
+        Finding.of("overlapping-events", Kind.WRONG, events=2, excess_s=100e-6),
+        "2 events partly overlap another event of the same thread, by 100 us in total: no thread "
+        "can run both, so sums may be wrong",
+    ),
+)
+
+
+@pytest.mark.parametrize(("finding", "text"), SENTENCES)
+def test_sentences(finding: Finding, text: str) -> None:
+    assert sentence(finding) == text
+
+
+def test_each_rule_has_a_sentence_here() -> None:
+    assert untested(codes_of("files"), SENTENCES) == []
