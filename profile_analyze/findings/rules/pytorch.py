@@ -82,7 +82,7 @@ RULES: Final = (
     ),
     Rule(
         "driver-call-dominates",
-        "one kind of driver call, other than waits, takes most of the host time of operators",
+        "one kind of driver call, other than waits, takes most of the host time",
         "{part:percent} of the host time of operators is in {call} ({calls:call})",
         threshold="half of the host time of operators",
     ),
