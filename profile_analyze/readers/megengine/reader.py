@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -34,6 +34,10 @@ from profile_analyze.units import counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from numpy.typing import NDArray
+
+    from profile_analyze.model.executions import Executions, Track
+    from profile_analyze.model.operators import Operators
     from profile_analyze.model.tables import Tensors, Uses
     from profile_analyze.model.terms import Side
     from profile_analyze.readers.input.source import Source
@@ -107,8 +111,8 @@ def _read_file(file: str, data: bytes, wanted: Collection[str], *first_notes: No
 
     Raises `BrokenValueError`.
     """
-    profile, _, (notes,) = _read_files([file], [data], wanted)
-    return profile.changed(file=file, notes=(*first_notes, *notes))
+    decoded = _decode([data], wanted)
+    return _profile(file, [file], decoded, (*first_notes, *decoded.notes[0]))
 
 
 def _read_files(
@@ -116,26 +120,54 @@ def _read_files(
 ) -> ReadTogether:
     """Return one profile of all files, with a run for each file. Raises `BrokenValueError`."""
     # A profile of several files has no tables of tensors and uses.
-    with_tables = len(files) == 1 and not _GRAPH_TABLES.isdisjoint(wanted)
-    decoded, times, (tensors, uses) = _decode(contents, wanted, with_tables=with_tables)
-    executions, tracks, notes = read_executions(decoded, times)
-    profile = Profile(
-        file=counted(len(files), "file"),
+    decoded = _decode(contents, frozenset(wanted) - _GRAPH_TABLES)
+    profile = _profile(counted(len(files), "file"), files, decoded)
+    return ReadTogether(profile, decoded.file_of, decoded.notes)
+
+
+class _Decoded(NamedTuple):
+    """The tables of files, one file after another, with a run for each file."""
+
+    operators: Operators
+    executions: Executions
+    tracks: tuple[Track, ...]
+    graph: tuple[Tensors | None, Uses | None]
+    """The tensors and uses of the first file's graph; None if they were not decoded."""
+    file_of: NDArray[np.int64]
+    """See `ReadTogether.file_of`."""
+    notes: Sequence[Sequence[Note]]
+    """The notes on each file."""
+
+
+def _profile(
+    name: str, files: Sequence[str], decoded: _Decoded, notes: tuple[Note, ...] = ()
+) -> Profile:
+    """Return the profile of `files`, whose name is `name`."""
+    tensors, uses = decoded.graph
+    return Profile(
+        file=name,
         origin=_ORIGIN,
         operators=decoded.operators,
-        executions=executions,
-        tracks=tracks,
+        executions=decoded.executions,
+        tracks=decoded.tracks,
         runs=tuple(map(Run, range(len(files)))),
         processes=tuple(files),
         tensors=tensors,
         uses=uses,
-        not_loaded=frozenset() if with_tables else _GRAPH_TABLES,
+        not_loaded=_GRAPH_TABLES if tensors is None else frozenset(),
+        notes=notes,
     )
-    return ReadTogether(profile, decoded.file_of, notes)
 
 
-def _decode(
-    contents: Sequence[bytes], wanted: Collection[str], *, with_tables: bool
+def _decode(contents: Sequence[bytes], wanted: Collection[str]) -> _Decoded:
+    """Return the tables of all files. Raises `BrokenValueError`."""
+    operators, times, graph = _decode_documents(contents, wanted)
+    executions, tracks, notes = read_executions(operators, times)
+    return _Decoded(operators.operators, executions, tracks, graph, operators.file_of, notes)
+
+
+def _decode_documents(
+    contents: Sequence[bytes], wanted: Collection[str]
 ) -> tuple[DecodedOperators, dict[Side, Intervals], tuple[Tensors | None, Uses | None]]:
     """Return the operators and times of all files, and the tables of the first file's graph.
 
@@ -147,8 +179,8 @@ def _decode(
     # Times are decoded first: operators then reuse the memory of the decoded intervals.
     times = decode_times([document.profiler for document in documents])
     decoded = read_operators(documents, wanted)
-    tables = graph_tables(documents[0].graph_exec) if with_tables else (None, None)
-    return decoded, times, tables
+    with_graph = not _GRAPH_TABLES.isdisjoint(wanted)
+    return decoded, times, graph_tables(documents[0].graph_exec) if with_graph else (None, None)
 
 
 def _check_memory(size: int) -> None:
