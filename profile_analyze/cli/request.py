@@ -272,23 +272,22 @@ def _judge(arguments: argparse.Namespace, query: Query) -> Judge:
     if not arguments.fail_if:
         return lambda _query, _source: ()
     # Imported here, because only calls with `--fail-if` need the statistics.
-    from profile_analyze.gate import conditions as gate_conditions
-    from profile_analyze.gate import judge as gate
+    from profile_analyze.gate import conditions, judge
 
-    parse = gate_conditions.FailCondition.parse
+    parse = conditions.FailCondition.parse
     try:
         # A repeated condition counts once: p-values are corrected for the number of conditions.
-        conditions = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
+        parsed = [parse(text, query) for text in dict.fromkeys(arguments.fail_if)]
     except QueryError as error:
         raise QueryError(f"argument --{error}") from None  # the message begins with `fail-if`
     strict = arguments.fail_uncertain == _NOT_RULED_OUT
 
     # The peaks of the query may be known only later, so the query is passed once more.
-    def judge(query: Query, source: Profile | Comparison) -> tuple[FailVerdict, ...]:
-        verdicts = gate.judge_conditions(conditions, query, source, strict=strict)
+    def judged(query: Query, source: Profile | Comparison) -> tuple[FailVerdict, ...]:
+        verdicts = judge.judge_conditions(parsed, query, source, strict=strict)
         return verdicts if arguments.fail_uncertain else tuple(map(_with_option, verdicts))
 
-    return judge
+    return judged
 
 
 def _with_option(verdict: FailVerdict) -> FailVerdict:
