@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.answer_notes import notes_on_answer
 from profile_analyze.cli.inputs.left_out_files import notes_on_left_out
+from profile_analyze.cli.inputs.loading import available_cores, engine_of
 from profile_analyze.cli.inputs.missing_files import (
     check_that_files_exist,
     check_that_listed_files_exist,
 )
-from profile_analyze.cli.inputs.sources import (
-    available_cores,
-    chosen_by_label,
-    engine_of,
-    read,
-)
+from profile_analyze.cli.inputs.sources import chosen_by_label, read
 from profile_analyze.cli.options.model_options import check_options_on_times
 from profile_analyze.cli.output.delivery import check_destinations, deliver, files_written
 from profile_analyze.cli.queries import naming_option

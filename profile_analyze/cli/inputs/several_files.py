@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from profile_analyze.cli.inputs.sources import (
+from profile_analyze.cli.inputs.loading import (
     available_cores,
     engine_of,
     load_file,
@@ -16,7 +16,6 @@ from profile_analyze.cli.inputs.sources import (
     prepared,
     with_sizes_for_profiles,
 )
-from profile_analyze.cli.options.model_options import check_that_names_are_known
 from profile_analyze.comparison.comparison import COMPARISON_COLUMNS, compare
 from profile_analyze.comparison.drift import without_drift
 from profile_analyze.errors import InputError
@@ -55,9 +54,7 @@ def read_several(
     sized = with_sizes_for_profiles(request, len(sides))
     with engine_of(request) as engine:
         loaded = [_loaded(sized, side, wanted, progress, engine) for side in sides]
-    check_that_names_are_known(loaded)
-    profile, *baseline = [prepared(request, one, model) for one in loaded]
-    profile = profile.changed(notes=(*profile.notes, *sources.notes))
+    profile, *baseline = prepared(request, loaded, model, sources.notes)
     joined = compare(profile, baseline[0], request.match) if baseline else profile
     return without_drift(joined) if request.correct_drift else joined
 
