@@ -1,4 +1,4 @@
-"""The exceptions of this package. The right column has the exit code of the command.
+"""The exceptions of this package, and the exit codes of the command.
 
     ProfileAnalyzeError
     ├── InputError                  the input cannot be read              exit 1

@@ -5,6 +5,7 @@ A part stands between `<!-- generated: NAME -->` and `<!-- end: NAME -->`.
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
@@ -14,6 +15,8 @@ from profile_analyze.work.kinds import KINDS
 from tests import format_capabilities
 from tests.conftest import ROOT, run_command
 from tests.document_sessions import DOCUMENTS
+from tests.test_layering import MAY_IMPORT
+from tests.test_layering import ROOT as PACKAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -41,6 +44,35 @@ def _kinds() -> str:
     return "\n".join(rows) + "\n"
 
 
+def _rooms() -> str:
+    """Return the packages from top to bottom, and what each folder and top-level module is for."""
+    floors = (sorted(name for name in floor if (PACKAGE / name).is_dir()) for floor in _floors())
+    drawing = [f"    {', '.join(packages)}" for packages in floors if packages]
+    files = {*PACKAGE.rglob("__init__.py"), *PACKAGE.glob("*.py")} - {PACKAGE / "__init__.py"}
+    rows = sorted(f"| `{_place(file)}` | {_first_line(file)} |" for file in files)
+    return "\n".join(["", *drawing, "", "| place | what is there |", "|---|---|", *rows, ""])
+
+
+def _floors() -> list[set[str]]:
+    """Return the packages by floor. The packages of a floor import only from the floors below."""
+    left = {name: set(imported) for name, imported in MAY_IMPORT.items() if name != "__init__"}
+    floors = []
+    while left:
+        floors.append(left.keys() - set().union(*left.values()))
+        left = {name: imported for name, imported in left.items() if name not in floors[-1]}
+    return floors
+
+
+def _place(file: Path) -> str:
+    place = file.relative_to(PACKAGE)
+    return f"{place.parent.as_posix()}/" if place.stem == "__init__" else place.as_posix()
+
+
+def _first_line(file: Path) -> str:
+    text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+    return text.partition("\n")[0]
+
+
 PAGES: Final[Mapping[Path, Callable[[], str]]] = {
     ROOT / "docs" / "columns.md": _columns,
     ROOT / "docs" / "findings.md": _findings,
@@ -51,6 +83,7 @@ PARTS: Final[Mapping[str, Callable[[], str]]] = {
     "devices": _devices,
     "formats": format_capabilities.table,
     "kinds": _kinds,
+    "rooms": _rooms,
 }
 """The parts of other pages, by name."""
 

@@ -138,7 +138,7 @@ def test_the_list_of_columns_has_all_columns() -> None:
 MOST_WORDS = 1500
 """The most words that a person wrote on a page."""
 MOST_WORDS_OF: Final = {
-    "docs/architecture.md": 5015,  # 2500 once it is short
+    "docs/architecture.md": 2500,
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
     "CONTRIBUTING.md": 1928,
     "docs/models.md": 2793,

@@ -1,1 +1,1 @@
-"""The model of a profile: its tables of facts, and the registry of columns."""
+"""The facts of a profile in tables, for every runtime, and the kinds of time."""

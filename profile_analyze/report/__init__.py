@@ -1,1 +1,1 @@
-"""Output formats, which turn a report into bytes. `output_formats` lists them."""
+"""Turns answers into bytes."""

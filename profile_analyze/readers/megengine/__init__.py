@@ -1,4 +1,4 @@
-"""The reader of MegEngine's GraphProfiler JSON. `docs/formats.md` describes the fields."""
+"""The reader of MegEngine's GraphProfiler JSON."""
 
 from profile_analyze.readers.megengine.reader import MegEngineReader
 

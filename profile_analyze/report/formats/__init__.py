@@ -1,1 +1,1 @@
-"""A file an output format: an answer in, bytes out."""
+"""The output formats, mostly a file each; `output_formats` lists them."""
