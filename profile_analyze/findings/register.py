@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 FAMILIES: Final = (
     "profile_analyze.findings.rules.command",
     "profile_analyze.findings.rules.files",
+    "profile_analyze.findings.rules.onnxruntime",
     "profile_analyze.findings.rules.pytorch",
 )
 """The modules with rules, the most frequent first. A lookup imports them one by one."""

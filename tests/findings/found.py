@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from profile_analyze.model.findings import Finding, Size
 
@@ -13,12 +12,10 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.notes import Note
 
-_DECIMALS: Final = 9
 
-
-def rounded(notes: Iterable[Note]) -> list[Note]:
-    """Return the notes, with nine decimals in the numbers of findings."""
-    return [_rounded(note) if isinstance(note, Finding) else note for note in notes]
+def rounded(notes: Iterable[Note], decimals: int = 9) -> list[Note]:
+    """Return the notes, with rounded numbers in findings."""
+    return [_rounded(note, decimals) if isinstance(note, Finding) else note for note in notes]
 
 
 def with_code(notes: Iterable[Note], *codes: str) -> list[Note]:
@@ -31,12 +28,9 @@ def codes_in(notes: Iterable[Note]) -> list[str]:
     return [one.code for one in notes if isinstance(one, Finding)]
 
 
-def _rounded(finding: Finding) -> Finding:
-    values = tuple((name, _number(value)) for name, value in finding.values)
-    return replace(finding, values=values, size=Size(*map(_number, finding.size)))
+def _rounded(finding: Finding, decimals: int) -> Finding:
+    def number(value: Any) -> Any:
+        return round(value, decimals) if isinstance(value, float) else value
 
-
-def _number(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    return nan if isnan(value) else round(value, _DECIMALS)
+    values = tuple((name, number(value)) for name, value in finding.values)
+    return replace(finding, values=values, size=Size(*map(number, finding.size)))

@@ -26,8 +26,33 @@ SENTENCES = (
         "record_shapes=True",
     ),
     (
+        Finding.of("no-shapes", Kind.INCOMPLETE, operators=2, file_format="ONNX Runtime profile"),
+        "the computation of 2 operators is unknown without shapes; add --model model.onnx, or "
+        "record with ONNX Runtime 1.14 or later",
+    ),
+    (
         Finding.of("no-shapes", Kind.INCOMPLETE, operators=2, file_format=None),
         "the computation of 2 operators is unknown without shapes",
+    ),
+    (
+        Finding.of(
+            "unknown-work", Kind.INCOMPLETE, share=0.75, operators=1, facts=("type", "shapes")
+        ),
+        "the computation of 1 operator (75.0% of the time) cannot be derived from type and shapes",
+    ),
+    (
+        Finding.of(
+            "unknown-work", Kind.INCOMPLETE, operators=2, facts=("type", "shapes", "parameters")
+        ),
+        "the computation of 2 operators cannot be derived from type, shapes and parameters",
+    ),
+    (
+        Finding.of("unread-lines", Kind.WRONG, lines=1, first=3, lacking="json"),
+        "left out 1 line without valid JSON; the first is line 3",
+    ),
+    (
+        Finding.of("unread-lines", Kind.INCOMPLETE, lines=2, first=3, lacking="node"),
+        "left out 2 table lines without a node; the first is line 3",
     ),
     (
         Finding.of("overlapping-events", Kind.WRONG, events=1, excess_s=50e-6),

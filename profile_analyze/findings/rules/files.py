@@ -8,6 +8,8 @@ from profile_analyze.findings.rule import Rule
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from profile_analyze.findings.rule import Words
 
 SIZE_PLACEHOLDER: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
@@ -16,6 +18,7 @@ SIZE_PLACEHOLDER: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 _SHAPES_OF: Final = {
     "PyTorch trace": "record with record_shapes=True",
+    "ONNX Runtime profile": "add --model model.onnx, or record with ONNX Runtime 1.14 or later",
 }
 """How to get shapes, by format."""
 
@@ -24,6 +27,17 @@ def _no_shapes(words: Words, *, operators: int, file_format: str | None) -> str:
     advice = "" if file_format is None else f"; {_SHAPES_OF[file_format]}"
     affected = f"{counted(operators, 'operator')}{words.sized}"
     return f"the computation of {affected} is unknown without shapes{advice}"
+
+
+def _unknown_work(words: Words, *, operators: int, facts: Sequence[str]) -> str:
+    affected = f"{counted(operators, 'operator')}{words.sized}"
+    known = f"{', '.join(facts[:-1])} and {facts[-1]}"
+    return f"the computation of {affected} cannot be derived from {known}"
+
+
+def _unread_lines(_: Words, *, lines: int, first: int, lacking: str) -> str:
+    noun, what = {"json": ("line", "valid JSON"), "node": ("table line", "a node")}[lacking]
+    return f"left out {counted(lines, noun)} without {what}; the first is line {first}"
 
 
 def _stored_note(words: Words, *, text: str) -> str:
@@ -37,6 +51,12 @@ RULES: Final = (
         _stored_note,
     ),
     Rule("no-shapes", "operators lack the shapes that their computation needs", _no_shapes),
+    Rule(
+        "unknown-work",
+        "the computation of operators cannot be derived from what the file says",
+        _unknown_work,
+    ),
+    Rule("unread-lines", "lines of the file cannot be read", _unread_lines),
     Rule(
         "overlapping-events",
         "events partly overlap another event of their thread",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Kind, on_operators
 from tests.conftest import FIXTURES, run_command
 from tests.readers.onnxruntime.events import document, event, node, run
 from tests.readers.tiny_file import write_bytes
@@ -108,13 +109,11 @@ def test_graphs_of_all_providers_are_recognised(
 ) -> None:
     more = {} if name is None else {"name": name}
     path = write_bytes(tmp_path, whole(provider, type_, **more))
-    operators = pa.load(path).operators
-    assert operators.hold_graphs.tolist() == [True]
-    assert np.isnan(operators.memory).all()
-    assert run_command(path).err.splitlines()[-1] == (
-        f"note: 1 operator (100.0% of the time) running a whole graph: the profiler of {provider} "
-        "shows what is inside"
-    )
+    profile = pa.load(path)
+    assert profile.operators.hold_graphs.tolist() == [True]
+    assert np.isnan(profile.operators.memory).all()
+    (graph,) = on_operators("whole-graphs", Kind.INCOMPLETE, 1, 1.0, provider=provider)
+    assert profile.notes[-1] == graph
 
 
 @pytest.mark.parametrize(

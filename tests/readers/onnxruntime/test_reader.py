@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.levels.levels import at_level
 from tests.conftest import FIXTURES, IS_FULL, PROFILES, run_command
+from tests.findings.found import codes_in, rounded
 from tests.readers.onnxruntime.events import STATISTICS, document, event, kernel, node, run
 from tests.readers.tiny_file import write_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from profile_analyze.model.notes import Note
 
 ADD = node("add", "Add", 10, 5, ins=[(2, 3), (3,)], outs=[(2, 3)], sizes=(24, 12, 24))
 CONV = node(
@@ -29,6 +33,7 @@ CONV = node(
     sizes=(768, 432, 576),
     args={"thread_scheduling_stats": STATISTICS},
 )
+CUT = Finding.of("cut-session", Kind.DAMAGED, nodes=0, kernels=0, runs=1)
 COLUMNS = "id,type,category,scope,time,thread_wait,calls,macs,computation,computation_source,memory"
 
 
@@ -37,6 +42,26 @@ def shown(folder: Path, content: bytes, *options: str) -> tuple[str, str]:
     done = run_command(write_bytes(folder, content), *options)
     assert done.code == 0, done.err
     return done.out, done.err
+
+
+def notes_on(folder: Path, content: bytes) -> list[Note]:
+    """Return the findings on a file."""
+    return rounded(pa.load(write_bytes(folder, content)).notes)
+
+
+def on(code: str, kind: Kind, operators: int, share: float, **values: Any) -> Note:
+    """Return a finding on operators."""
+    return rounded(on_operators(code, kind, operators, share, **values))[0]
+
+
+def launching(operators: int, share: float) -> Note:
+    return on("unrecorded-kernels", Kind.WRONG, operators, share)
+
+
+def no_shapes(share: float, *, damaged: bool = False) -> Note:
+    file_format = None if damaged else "ONNX Runtime profile"
+    values = {"dropped_beside": "model", "file_format": file_format}
+    return on("no-shapes", Kind.INCOMPLETE, 1, share, **values)
 
 
 def test_a_profile_has_times_rates_and_derived_work(tmp_path: Path) -> None:
@@ -183,15 +208,10 @@ def test_a_node_with_other_shapes_is_another_operator(tmp_path: Path) -> None:
         ("abs", near(1e-6), near(3e-6), ((2,),)),
         ("abs #2", near(2e-6), near(2e-6), ((4,),)),
     ]
+    several_shapes = on("several-shapes", Kind.CONTEXT, 2, 1.0)
+    assert notes_on(tmp_path, document(*lines)) == [several_shapes]
     _, notes = shown(tmp_path, document(*lines))
-    assert notes == (
-        "note: the runs have 2 sets of input shapes: a row covers only the runs with its shapes, and "
-        "its share is relative to the totals of these runs, so all shares add up to 200.0%; "
-        "--aggregate-by name joins the shapes, --aggregate-by run shows each run, and --skip-runs "
-        "N leaves out the first runs\n"
-        "note: 2 operators (100.0% of the time) belong to nodes with several shapes, which have a "
-        "row for each shape; the column in_shapes tells the rows apart\n"
-    )
+    assert notes.startswith("note: the runs have 2 sets of input shapes: ")
 
 
 def test_generated_names_do_not_keep_sessions_apart(tmp_path: Path) -> None:
@@ -208,7 +228,7 @@ def test_generated_names_do_not_keep_sessions_apart(tmp_path: Path) -> None:
     assert joined.operators.name.values().tolist() == ["ReorderOutput"] * 2 + ["my_token_4"]
     both = [pytest.approx([us * 1e-6] * 2) for us in (1, 2, 1)]
     assert joined.measured("time").tolist() == both
-    assert not any("several shapes" in note for note in joined.notes)
+    assert "several-shapes" not in codes_in(joined.notes)
     compared = pa.compare(pa.load(files[0]), pa.load(files[1]))
     assert compared.match.values().tolist() == ["name"] * 3
 
@@ -243,13 +263,9 @@ def test_kernels_are_the_device_time_of_the_node_that_launched_them(tmp_path: Pa
         ("lost", near(1e-6), "stream"),
         ("relu", near(1e-6), "stream 7"),
     ]
+    assert notes_on(tmp_path, document(*lines)) == [no_shapes(1.0)]
     _, notes = shown(tmp_path, document(*lines), "--notes", "all")
-    assert notes == (
-        "note: the computation of 1 operator (100.0% of the time) is unknown without shapes; add "
-        "--model model.onnx, or record with ONNX Runtime 1.14 or later\n"
-        "note: left out 1 kernel, 1.00 us (9.1% of the time), whose launch is not in the file; --level "
-        "kernel has them\n"
-    )
+    assert "note: left out 1 kernel, 1.00 us (9.1% of the time), whose launch is not in" in notes
 
 
 @pytest.mark.parametrize(
@@ -264,16 +280,15 @@ def test_kernels_of_an_incomplete_run_are_left_out(
         *(node("conv", "Conv", 100, 5, **GPU), kernel("gemm", 106, 9, **launched)),
         kernel("lost", 120, 1),
     ]
-    left_out = "left out 1 execution of nodes and 2 executions of kernels"
+    left_out = {"nodes": 1, "kernels": 2}
     for content, note in (
-        (document(*lines), f"{left_out} outside of complete runs (events model_run)"),
-        (document(*lines)[:-3], f"the file ends in the middle: {left_out} in an incomplete run"),
+        (document(*lines), Finding.of("incomplete-runs", Kind.INCOMPLETE, **left_out)),
+        (document(*lines)[:-3], Finding.of("cut-session", Kind.DAMAGED, **left_out, runs=1)),
     ):
         assert rows(content, tmp_path, "id", "time") == [("conv", pytest.approx(7e-6))]
         kernels = rows(content, tmp_path, "id", "time", level="kernel")
         assert kernels == [("gemm", pytest.approx(7e-6))]
-        _, notes = shown(tmp_path, content, "--notes", "all")
-        assert note in notes
+        assert note in notes_on(tmp_path, content)
 
 
 def test_the_number_of_searches_does_not_grow_with_the_number_of_kernels(
@@ -303,22 +318,15 @@ def test_a_launch_is_no_device_time(tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, document(*lines)))
     assert profile.measured("host_time").tolist() == [pytest.approx([4e-6]), pytest.approx([1e-6])]
     assert not profile.recorded("device").any()
-    _, notes = shown(tmp_path, document(*lines))
-    assert notes.splitlines()[:2] == [
-        "note: no operator has a device time, so the rows have host times; profile again with device "
-        "times",
-        "note: 1 operator (80.0% of the time) launching work on a device: host times only; builds "
-        "of ONNX Runtime that profile the GPU record its kernels",
-    ]
+    assert launching(1, 0.8) in notes_on(tmp_path, document(*lines))
 
 
 def test_damaged_shapes_are_no_reason_to_record_with_a_newer_version(tmp_path: Path) -> None:
     shapes = {"ins": [(2, 3), (3, 4)], "outs": [(2, 4)]}
     damaged = node("a", "MatMul", 11, 3, **shapes).encode().replace(b'"float"', b'"fl\xffat"', 1)
     content = document("DAMAGED", node("b", "MatMul", 15, 1, **shapes), run(10, 20))
-    _, notes = shown(tmp_path, content.replace(b"DAMAGED", damaged), "--notes", "all")
-    note = "the computation of 1 operator (75.0% of the time) is unknown without shapes"
-    assert notes == f"note: {note}\n"
+    content = content.replace(b"DAMAGED", damaged)
+    assert notes_on(tmp_path, content) == [no_shapes(0.75, damaged=True)]
 
 
 @pytest.mark.parametrize(
@@ -335,8 +343,7 @@ def test_the_provider_decides_the_side(names: str, side: str, tmp_path: Path) ->
         content = document(node("conv", "Conv", 12, 4, args=provider), run(10, 20))
         tracks = pa.load(write_bytes(tmp_path, content)).tracks
         assert [(one.device, one.side) for one in tracks] == [(name, side)]
-        _, notes = shown(tmp_path, content)
-        assert ("1 operator (100.0% of the time) launching work" in notes) == (side == "host")
+        assert (launching(1, 1.0) in notes_on(tmp_path, content)) == (side == "host")
 
 
 @pytest.mark.parametrize(
@@ -344,49 +351,38 @@ def test_the_provider_decides_the_side(names: str, side: str, tmp_path: Path) ->
     [
         (
             [ADD, run(9, 10), node("next", "Abs", 30, 2)],
-            "left out 1 execution of nodes outside of complete runs (events model_run)",
+            Finding.of("incomplete-runs", Kind.INCOMPLETE, nodes=1, kernels=0),
         ),
         (
             [ADD, "{broken}", run(9, 10)],
-            "left out 1 line without valid JSON; the first is line 3",
+            Finding.of("unread-lines", Kind.WRONG, lines=1, first=3, lacking="json"),
         ),
         (
             [node('a"b', "Abs", 10, 2), run(9, 10)],
-            "read 1 name with quotes, backslashes or bytes that JSON forbids, the first in line 2; "
-            "ONNX Runtime 1.31 and later write valid names",
+            Finding.of("repaired-names", Kind.CONTEXT, names=1, first=2),
         ),
     ],
 )
-def test_odd_files_have_notes(lines: list[str], note: str, tmp_path: Path) -> None:
-    _, notes = shown(tmp_path, document(*lines), "--where", "time > 0us", "--notes", "all")
-    assert f"note: {note}\n" in notes
+def test_odd_files_have_notes(lines: list[str], note: Finding, tmp_path: Path) -> None:
+    assert note in notes_on(tmp_path, document(*lines))
 
 
-@pytest.mark.parametrize(
-    ("runs", "warm_up"),
-    [(1, "; the only complete run is the first, and first runs are usually slower"), (2, "")],
-)
-def test_a_file_that_ends_in_a_run_has_one_note(runs: int, warm_up: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_file_that_ends_in_a_run_has_one_note(runs: int, tmp_path: Path) -> None:
     again = node("add", "Add", 30, 5, ins=[(2, 3), (3,)], outs=[(2, 3)], sizes=(24, 12, 24))
     complete = (ADD, run(9, 10), again, run(29, 10))[: 2 * runs]
     begun = node("next", "Abs", 50, 2), node("last", "Abs", 53, 2)
     content = document(*complete, *begun)
-    _, notes = shown(tmp_path, content[:-20], "--notes", "all")
-    assert notes == (
-        "note: the file ends in the middle: left out 1 execution of nodes in an incomplete run; "
-        f"copy it again, or end the session's profiling before the program ends{warm_up}\n"
-    )
+    cut = Finding.of("cut-session", Kind.DAMAGED, nodes=1, kernels=0, runs=runs)
+    assert notes_on(tmp_path, content[:-20]) == [cut]
 
 
 def test_a_file_with_the_most_possible_events_has_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("profile_analyze.readers.onnxruntime.notes.MOST_EVENTS", 2)
-    _, notes = shown(tmp_path, document(ADD, run(9, 10)))
-    assert notes == (
-        "note: the file has 2 events, and ONNX Runtime records no more than 2: runs may be "
-        "missing; profile fewer runs\n"
-    )
+    limit = Finding.of("event-limit", Kind.INCOMPLETE, events=2, most=2)
+    assert notes_on(tmp_path, document(ADD, run(9, 10))) == [limit]
 
 
 @pytest.mark.parametrize(
@@ -419,8 +415,9 @@ def test_one_unescaped_name_shows_that_no_name_is_escaped(tmp_path: Path) -> Non
     assert rows(proof, tmp_path, "name") == [(r"C:\new",)]
     times = rows(proof, tmp_path, "name", "time", level="kernel")
     assert times == [(r"C:\fast", pytest.approx(1e-6))]
+    repaired = Finding.of("repaired-names", Kind.CONTEXT, names=3, first=2)
+    assert repaired in notes_on(tmp_path, proof)
     _, notes = shown(tmp_path, proof, "--notes", "all")
-    assert "note: read 3 names with quotes, backslashes or bytes that JSON forbids, the" in notes
     assert "whose launch is not in the file" not in notes
 
 
@@ -430,15 +427,14 @@ def test_events_need_not_be_on_lines_of_their_own(indent: int | None, tmp_path: 
     events = json.loads(document(node(r"caf\u00e9\n", "Abs", 10, 2), ADD, run(9, 10)))
     content = json.dumps(events, indent=indent).encode()
     assert rows(content, tmp_path, "name") == [("add",), ("caf\u00e9\n",)]
-    _, notes = shown(tmp_path, content, "--notes", "all")
-    assert "JSON" not in notes
+    assert codes_in(notes_on(tmp_path, content)) == ["no-shapes"]
 
 
 def test_several_events_in_a_broken_line_are_not_repaired(tmp_path: Path) -> None:
     content = document(f"{node(chr(92) + 'x', 'Abs', 10, 2)},{ADD}", CONV, run(9, 10))
     assert rows(content, tmp_path, "name") == [("conv",)]
-    _, notes = shown(tmp_path, content)
-    assert "note: left out 1 line without valid JSON; the first is line 2\n" in notes
+    unread = Finding.of("unread-lines", Kind.WRONG, lines=1, first=2, lacking="json")
+    assert unread in notes_on(tmp_path, content)
 
 
 def test_bytes_that_are_not_utf8_are_replaced(tmp_path: Path) -> None:
@@ -450,8 +446,7 @@ def test_bytes_that_are_not_utf8_are_replaced(tmp_path: Path) -> None:
 def test_other_line_breaks_give_the_same_rows(change: tuple[bytes, bytes], tmp_path: Path) -> None:
     content = document(ADD, CONV, run(9, 50)).replace(*change)
     assert rows(content, tmp_path, "id") == [("add",), ("conv",)]
-    _, notes = shown(tmp_path, content, "--notes", "all")
-    assert notes == ""
+    assert notes_on(tmp_path, content) == []
 
 
 def test_chunks_of_any_size_give_the_same_profile(
@@ -514,20 +509,23 @@ def test_events_without_arguments_are_read() -> None:
     """The nodes of DirectML only launch work, so the times are host times."""
     path = PROFILES.parent / "onnxruntime" / "no-arguments.json"
     done = run_command(str(path), "--print-only", "host")
-    assert (done.code, done.out.replace("\r\n", "\n"), done.err) == (
+    assert (done.code, done.out.replace("\r\n", "\n")) == (
         0,
         "host self time (ms)  share  name\n"
         "              8.298  88.9%  DmlFusedNode_2_45\n"
         "              0.661   7.1%  /0/0.0/STFT\n"
         "              0.378   4.0%  DmlFusedNode_0_41\n",
-        "note: 2 operators (92.9% of the time) launching work on a device: host times only; builds "
-        "of ONNX Runtime that profile the GPU record its kernels\n"
-        "note: 2 operators (92.9% of the time) running a whole graph: the profiler of Dml shows what is "
-        "inside\n"
-        "note: the computation of 1 operator (7.1% of the time) is unknown without shapes; add "
-        "--model model.onnx, or record with ONNX Runtime 1.14 or later\n",
     )
     profile = pa.load(path)
+    share = (8.298 + 0.378) / (8.298 + 0.661 + 0.378)
+    assert rounded(profile.notes, 3) == rounded(
+        [
+            launching(2, share),
+            on("whole-graphs", Kind.INCOMPLETE, 2, share, provider="Dml"),
+            no_shapes(1 - share),
+        ],
+        3,
+    )
     assert [run.wall_s for run in profile.runs] == [pytest.approx(0.031038)]
     assert np.isnan(at_level(profile).measured("time")).all()
 
@@ -553,14 +551,14 @@ def test_a_list_is_complete_whatever_its_last_event_has(
 ) -> None:
     profile = pa.load(write_bytes(tmp_path, content.encode()))
     assert profile.operators.name.categories == (name,)
-    assert not any("the file ends in the middle" in note for note in profile.notes)
+    assert "cut-session" not in codes_in(profile.notes)
 
 
 def test_the_end_of_shapes_is_not_the_end_of_the_list(tmp_path: Path) -> None:
     content = document(run(9, 9), ADD, ADD)
     cut = content[: content.rindex(b"}]") + 2]
     assert cut.endswith(b'[{"float": [2, 3]}]')
-    assert "the file ends in the middle" in pa.load(write_bytes(tmp_path, cut)).notes[0]
+    assert notes_on(tmp_path, cut)[0] == CUT
 
 
 @pytest.mark.slow
@@ -572,7 +570,8 @@ def test_truncation_at_every_byte_is_noted_or_refused(tmp_path: Path) -> None:
         done = run_command(write_bytes(tmp_path, content[:end]))
         assert done.err.count("\n") >= 1, end
         if done.code == 0:
-            assert "note: the file ends in the middle" in done.err or end == last, end
+            codes = codes_in(notes_on(tmp_path, content[:end]))
+            assert "cut-session" in codes or end == last, end
         else:
             assert (done.code, done.err.count("\n")) == (1, 1), end
     profile = at_level(pa.load(write_bytes(tmp_path, content[:-40])))
@@ -581,9 +580,9 @@ def test_truncation_at_every_byte_is_noted_or_refused(tmp_path: Path) -> None:
 
 def test_a_dtype_that_is_not_utf8_makes_the_shapes_unknown(tmp_path: Path) -> None:
     content = document(ADD, run(9, 10)).replace(b'"float"', b'"fl\xd8at"', 1)
-    table, notes = shown(tmp_path, content, "--columns", "time,in_shapes,out_shapes")
+    table, _ = shown(tmp_path, content, "--columns", "time,in_shapes,out_shapes")
     assert table.splitlines()[-1].split() == ["5.000", "N/A", "{2,3}"]
-    assert "note: the computation of 1 operator (100.0% of the time) is unknown" in notes
+    assert notes_on(tmp_path, content) == [no_shapes(1.0)]
 
 
 def test_a_thread_over_64_bits_is_refused() -> None:
