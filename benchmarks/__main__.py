@@ -7,7 +7,6 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,18 +37,14 @@ from benchmarks.generate import write
 from benchmarks.processes import Cost, side_by_side
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from typing import TypeAlias
+
+    # The cost of each command, by the size and the name of the case.
+    Costs: TypeAlias = Mapping[tuple[str, str], Mapping[str, Cost]]
 
 REPORT = Path(__file__).parent / "README.md"
 START, END = "<!-- measured: costs -->", "<!-- end: costs -->"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """A case with the cost of each of its commands."""
-
-    case: Case
-    costs: dict[str, Cost]
 
 
 def main() -> None:
@@ -68,13 +63,16 @@ def main() -> None:
     original = arguments.original if arguments.original.exists() else None
     if original:
         check_answers_agree(original)
-    measured = []
+    costs = {}
     for case in _cases(arguments.sizes, original):
         print(f"{case.size}, {case.name} ...", file=sys.stderr, flush=True)
-        measured.append(Measured(case, side_by_side(case.commands, arguments.rounds)))
-    text = "\n".join(_report(measured, arguments.rounds, original))
-    print(text)
+        costs[case.size, case.name] = side_by_side(case.commands, arguments.rounds)
+    heading = _heading(arguments.rounds, original)
+    limits = "\n".join(_limits(costs))
+    print(heading, "\n".join(_costs(costs)), limits, sep="\n\n")
     if arguments.write:
+        limited = {case: costs[case] for case in costs if case in LIMITED}
+        text = "\n\n".join((heading, "\n".join(_costs(limited)), limits))
         before = REPORT.read_text(encoding="utf-8").split(START)[0]
         REPORT.write_text(f"{before}{START}\n\n{text}\n\n{END}\n", encoding="utf-8")
 
@@ -108,29 +106,29 @@ def check_answers_agree(original: Path) -> None:
         raise SystemExit("the original and the tool answer a generated profile differently")
 
 
-def _report(measured: list[Measured], rounds: int, original: Path | None) -> Iterator[str]:
+def _heading(rounds: int, original: Path | None) -> str:
     describe = ["git", "describe", "--always", "--dirty"]
     done = subprocess.run(describe, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
     machine = f"{platform.machine()}, {os.cpu_count()} cores"
-    yield (
+    return (
         f"Commit {done.stdout.strip()}; Python {platform.python_version()}; {machine}; medians "
         f"of {rounds} rounds; the commands of a case run in turn. "
         + ("The original is of MegEngine 1.13.0." if original else "The original is not installed.")
     )
-    yield ""
+
+
+def _costs(costs: Costs) -> Iterator[str]:
+    """Yield the lines of the table of costs. Ratios are relative to our command in a case."""
     yield "| profile | case | command | time (s) | ratio | peak memory (MiB) | ratio |"
     yield "|---|---|---|--:|--:|--:|--:|"
-    for entry in measured:
-        base = entry.costs[OURS]
-        for name, cost in entry.costs.items():
+    for (size, case), of_case in costs.items():
+        base = of_case[OURS]
+        for name, cost in of_case.items():
             yield (
-                f"| {entry.case.size} | {entry.case.name} | {name} | {cost.seconds:.3f} "
+                f"| {size} | {case} | {name} | {cost.seconds:.3f} "
                 f"| {cost.seconds / base.seconds:.2f} | {cost.peak_mib:.0f} "
                 f"| {cost.peak_mib / base.peak_mib:.2f} |"
             )
-    yield ""
-    yield "Ratios are relative to profile_analyze in the same case."
-    yield from _limits({(one.case.size, one.case.name): one.costs for one in measured})
 
 
 LIMITS = (
@@ -156,6 +154,8 @@ LIMITS = (
     ("151 MB", "-t 0, full table", ORIGINAL, "peak_mib", 1 / 5),
 )
 """Size, case, the command to compare with, the figure to compare, and the largest ratio allowed."""
+LIMITED = {(size, case) for size, case, *_ in LIMITS}
+"""The cases whose costs are in the report. A run prints those of all cases."""
 LIMITS_OVER_BY_TYPE = {
     "--dump-only-opr -t 0": 1.3,
     "-t 0 --format csv": 1.5,
@@ -165,21 +165,24 @@ LIMITS_OVER_BY_TYPE = {
 _NAMES = {"seconds": "time", "peak_mib": "memory"}
 
 
-def _limits(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
+def limit_name(size: str, case: str, peer: str, figure: str) -> str:
+    """Return the text for a limit in the table of limits."""
+    return f"{size}, {case}: {_NAMES[figure]} relative to {peer}"
+
+
+def _limits(costs: Costs) -> Iterator[str]:
     """Yield the lines of the table of limits and measured ratios."""
-    yield ""
     yield "| ratio | limit | measured |"
     yield "|---|--:|--:|"
     for size, case, peer, figure, limit in LIMITS:
         found = costs.get((size, case), {})
         if peer in found:
             ratio = getattr(found[OURS], figure) / getattr(found[peer], figure)
-            name = f"{size}, {case}: {_NAMES[figure]} relative to {peer}"
-            yield f"| {name} | {limit:.3g} | {ratio:.3g} |"
+            yield f"| {limit_name(size, case, peer, figure)} | {limit:.3g} | {ratio:.3g} |"
     yield from _limits_between_cases(costs)
 
 
-def _limits_between_cases(costs: dict[tuple[str, str], dict[str, Cost]]) -> Iterator[str]:
+def _limits_between_cases(costs: Costs) -> Iterator[str]:
     by_type = costs.get(("151 MB", "by type"))
     for case, limit in LIMITS_OVER_BY_TYPE.items():
         other = costs.get(("151 MB", case))

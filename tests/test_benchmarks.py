@@ -12,15 +12,9 @@ import pytest
 
 import profile_analyze as pa
 from benchmarks import events, executions, traces
-from benchmarks.__main__ import LIMITS, LIMITS_OVER_BY_TYPE
+from benchmarks.__main__ import LIMITED, LIMITS, LIMITS_OVER_BY_TYPE, limit_name
 from benchmarks.cases import (
-    AT_HALF_A_MILLION,
-    COLD,
-    FLOOR,
-    INFERENCE,
-    JSON_LOAD,
     LIBRARIES,
-    ORIGINAL,
     ROOT,
     models,
 )
@@ -122,25 +116,18 @@ def test_the_commands_that_are_measured_succeed(name: str) -> None:
 
 def test_the_readme_has_the_limits_of_the_benchmarks() -> None:
     page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    by_type = ("151 MB", "by type")
-    trace = ("1.1 GB", "PyTorch, by type")
-    limits = {
-        "1/15 of the time of the original": (*by_type, ORIGINAL, "seconds", 1 / 15),
-        "original, a quarter of its memory": (*by_type, ORIGINAL, "peak_mib", 1 / 4),
-        "2.2 times the floor": (*by_type, FLOOR, "seconds", 2.2),
-        "half the time of `json.load`": ("1,000 x 154 KB", "by type", JSON_LOAD, "seconds", 1 / 2),
-        "a quarter of the time": ("154 KB", "default table", ORIGINAL, "seconds", 1 / 4),
-        "1.3 times the floor": ("154 KB", "default table", FLOOR, "seconds", 1.3),
-        "0.45 of the time": (*trace, JSON_LOAD, "seconds", 0.45),
-        "`json.load` and a quarter of its memory": (*trace, JSON_LOAD, "peak_mib", 1 / 4),
-        "12 times the time of half": (*trace, AT_HALF_A_MILLION, "seconds", 12),
-        "a tenth of the time": ("0.9 GB", "second question, by type", COLD, "seconds", 1 / 10),
-        "twice the time": ("102 MB", "ResNet-50 as ONNX", INFERENCE, "seconds", 2),
-    }
-    assert [text for text in limits if text not in page] == []
-    assert [entry for entry in limits.values() if entry not in LIMITS] == []
-    assert "1.3 times the time of the case `by type`" in page
-    assert LIMITS_OVER_BY_TYPE["--dump-only-opr -t 0"] == 1.3
+    limits = [f"| {limit_name(*names)} | {limit:.3g} |" for *names, limit in LIMITS]
+    limits += [
+        f"| 151 MB, {case}: time relative to by type | {limit} |"
+        for case, limit in LIMITS_OVER_BY_TYPE.items()
+    ]
+    assert [line for line in limits if line not in page] == []
+
+
+def test_the_readme_has_only_the_costs_of_cases_with_limits() -> None:
+    page = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    rows = (line.strip("| ").split(" | ") for line in page.splitlines() if line.count(" | ") == 6)
+    assert {(size, case) for size, case, *_ in rows} == LIMITED | {("profile", "case")}
 
 
 @pytest.mark.slowest
