@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from profile_analyze.findings.rule import Rule
 
 FAMILIES: Final = (
+    "profile_analyze.findings.rules.megengine",
+    "profile_analyze.findings.rules.migraphx",
+    "profile_analyze.findings.rules.onnx",
+    "profile_analyze.findings.rules.openvino",
     "profile_analyze.findings.rules.command",
     "profile_analyze.findings.rules.files",
     "profile_analyze.findings.rules.onnxruntime",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import run_command
@@ -90,10 +91,7 @@ def test_a_late_kernel_on_two_threads_counts_as_one_operator(tmp_path: Path) -> 
         "0": {"a": late, "b": late, "c": {"start": 0, "kern": 1, "end": 2}}
     }
     profile = pa.load(written(tmp_path / "a.json", document))
-    assert profile.notes == (
-        "the host wait time of 1 operator leaves out executions that end before their first "
-        "kernel starts",
-    )
+    assert profile.notes == (Finding.of("late-kernels", Kind.INCOMPLETE, operators=1, side="host"),)
     assert profile.measured("host_wait")[0].tolist() == [1.0]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.terms import FUSED_NAMES
 from tests.comparison.comparisons import us
 from tests.conftest import PROFILES, run_command
@@ -169,7 +170,7 @@ def test_two_formats_of_one_runtime_match_by_name_and_category() -> None:
     rows = pa.run(pa.Query(compared=True), pa.compare(profile, base)).rows
     assert {row["match"] for row in rows}.isdisjoint(("added", "removed"))
     notes = pa.compare(profile, base, match="structure").notes
-    assert any("--aggregate-by category compares them by kind" in note for note in notes)
+    assert any("--aggregate-by category compares them by kind" in as_text(note) for note in notes)
 
 
 @pytest.mark.parametrize("files", [CSV_AND_XML, CSV_AND_XML[::-1]])

@@ -11,6 +11,16 @@ from tests.findings.rules import codes_of, untested
 SENTENCES = (
     (
         Finding.of(
+            "underivable-work", Kind.INCOMPLETE, share=0.5, operators=1, facts=["type", "shapes"]
+        ),
+        "the computation of 1 operator (50.0% of the time) cannot be derived from type and shapes",
+    ),
+    (
+        Finding.of("underivable-work", Kind.INCOMPLETE, operators=2, facts=["type", "shapes", "x"]),
+        "the computation of 2 operators cannot be derived from type, shapes and x",
+    ),
+    (
+        Finding.of(
             "stored-note",
             Kind.WRONG,
             share=0.5,

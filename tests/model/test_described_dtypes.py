@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.notes import Importance
 from tests.conftest import PROFILES, run_command
@@ -19,9 +20,9 @@ DOUBT = "; perhaps this graph is of another build of the model"
 
 def dtype_notes(profile: pa.Profile, model: pa.Profile) -> list[str]:
     joined = pa.with_model(profile, model)
-    found = [note for note in joined.notes if "in this model" in note]
+    found = [note for note in joined.notes if "in this model" in as_text(note)]
     assert all(note.importance == Importance.WRONG for note in found)
-    return [note.removeprefix(f"{model.file}: ") for note in found]
+    return [as_text(note).removeprefix(f"{model.file}: ") for note in found]
 
 
 @pytest.mark.parametrize(

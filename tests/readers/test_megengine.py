@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.source import HEAD_SIZE, Source
 from profile_analyze.readers.megengine import MegEngineReader
 from profile_analyze.readers.megengine.terms import track_of
@@ -260,7 +261,7 @@ def test_an_empty_graph_is_a_profile(tmp_path: Path) -> None:
 def test_raw_control_characters_are_read_and_counted() -> None:
     profile = pa.load(str(PROFILES / "names-ctrlchar.json"))
     assert "ctrl\x01char" in profile.operators.name.categories
-    assert profile.notes == ("read 1 raw control character in strings, which JSON forbids",)
+    assert profile.notes == (Finding.of("raw-control-characters", Kind.CONTEXT, characters=1),)
 
 
 def test_a_comp_node_with_unmatched_entries_only_is_not_a_track(tmp_path: Path) -> None:
@@ -279,16 +280,18 @@ def test_unmatched_entries_are_counted(tmp_path: Path) -> None:
     document["profiler"]["host"]["998"] = document["profiler"]["host"]["6"]
     profile = pa.load(write_bytes(tmp_path, json.dumps(document).encode()))
     assert profile.notes == (
-        "left out 1 entry of the section device with an id that no operator has",
-        "left out 2 entries of the section host with an id that no operator has",
-        "left out 1 entry of the section opr_footprint with an id that no operator has",
+        Finding.of("unmatched-entries", Kind.INCOMPLETE, entries=1, section="device"),
+        Finding.of("unmatched-entries", Kind.INCOMPLETE, entries=2, section="host"),
+        Finding.of("unmatched-entries", Kind.INCOMPLETE, entries=1, section="opr_footprint"),
     )
     assert profile.total_s() == pytest.approx(5e-6)
 
 
 def test_an_entry_without_a_thread_is_counted(tmp_path: Path) -> None:
     profile = pa.load(write_bytes(tmp_path, document_with({}, "profiler", "host", "6")))
-    assert profile.notes == ("left out 1 entry of the section host without a thread or comp node",)
+    assert profile.notes == (
+        Finding.of("entries-without-track", Kind.INCOMPLETE, entries=1, section="host"),
+    )
     assert profile.recorded("host").tolist().count(False) == 1
 
 

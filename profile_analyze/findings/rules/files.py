@@ -44,7 +44,18 @@ def _stored_note(words: Words, *, text: str) -> str:
     return text.replace(SIZE_PLACEHOLDER, words.sized)
 
 
+def _underivable_work(words: Words, *, operators: int, facts: Sequence[str]) -> str:
+    some = f"{counted(operators, 'operator')}{words.sized}"
+    *most, last = facts
+    return f"the computation of {some} cannot be derived from {', '.join(most)} and {last}"
+
+
 RULES: Final = (
+    Rule(
+        "underivable-work",
+        "the computation of operators is unknown, although the file describes them",
+        _underivable_work,
+    ),
     Rule(
         "stored-note",
         "an older version wrote this sentence into the data set",

@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.numbers import difference
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.readers.megengine.file_notes import (
@@ -17,7 +17,6 @@ from profile_analyze.readers.megengine.file_notes import (
     notes_of_files,
     notes_on_entries,
     notes_on_operators,
-    unmatched_text,
 )
 from profile_analyze.readers.megengine.terms import track_of
 
@@ -37,7 +36,7 @@ _UNMATCHED: Final = -1
 
 def read_executions(
     decoded: DecodedOperators, times: Mapping[Side, Intervals]
-) -> tuple[Executions, tuple[Track, ...], list[list[Note]]]:
+) -> tuple[Executions, tuple[Track, ...], list[list[Finding]]]:
     """Return the executions on device and host, their tracks, and the notes on each file."""
     parts: list[dict[str, NDArray[Any]]] = []
     tracks: list[Track] = []
@@ -102,16 +101,8 @@ def _entry_notes(side: Side, intervals: Intervals, rows: NDArray[np.int64]) -> I
     `rows` has the row of each entry's operator, or `_UNMATCHED`.
     """
     file_of = np.repeat(np.arange(len(intervals.ids)), list(map(len, intervals.ids)))
-    yield from notes_on_entries(
-        file_of[rows == _UNMATCHED],
-        lambda entries: unmatched_text(entries, side),
-        Importance.INCOMPLETE,
-    )
-    yield from notes_on_entries(
-        file_of[intervals.sizes == 0],
-        lambda entries: f"left out {entries} of the section {side} without a thread or comp node",
-        Importance.INCOMPLETE,
-    )
+    yield from notes_on_entries(file_of[rows == _UNMATCHED], "unmatched-entries", side)
+    yield from notes_on_entries(file_of[intervals.sizes == 0], "entries-without-track", side)
 
 
 def _time_notes(
@@ -131,22 +122,18 @@ def _time_notes(
     yield from notes_on_operators(
         operators_with(np.isnan(columns["duration_s"])),
         file_of,
-        lambda operators: (
-            f"the {side} time of {operators} is N/A: in the file, it is missing or not "
-            "finite, or its end is before its start"
-        ),
-        Importance.INCOMPLETE,
+        "untimed-executions",
+        Kind.INCOMPLETE,
         has_times=False,
+        side=side,
     )
     yield from notes_on_operators(
         operators_with(is_late),
         file_of,
-        lambda operators: (
-            f"the {side} wait time of {operators} leaves out executions that end before their "
-            "first kernel starts"
-        ),
-        Importance.INCOMPLETE,
+        "late-kernels",
+        Kind.INCOMPLETE,
         has_times=side == DEVICE,
+        side=side,
     )
 
 
@@ -162,8 +149,4 @@ def _opencl_notes(
     totals_s = np.bincount(run, np.nan_to_num(duration_s), minlength=files)
     known = np.bincount(run[~np.isnan(duration_s)], minlength=files)
     for file in np.flatnonzero((totals_s == 0) & (known > 0)).tolist():
-        text = (
-            "all device times of OpenCL are 0, because OpenCL measures only after "
-            "CompNode::enable_opencl_profile(true)"
-        )
-        yield FileNote(file, TextNote(text, Importance.WRONG))
+        yield FileNote(file, Finding.of("opencl-times-off", Kind.WRONG))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from profile_analyze.model.notes import Note, TextNote, operators_and_share
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.terms import DEVICE
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Executions, Track
-    from profile_analyze.model.notes import Importance
 
 
 class FileNote(NamedTuple):
@@ -24,7 +22,7 @@ class FileNote(NamedTuple):
 
     file: int
     """The index of the file."""
-    note: Note
+    note: Finding
     operators: NDArray[np.int64] | None = None
     """The rows of the operators that the note is about. `notes_of_files` adds the share of the
     device time that these operators take. None if the note needs no share."""
@@ -33,46 +31,43 @@ class FileNote(NamedTuple):
 def notes_on_operators(
     is_affected: NDArray[np.bool_],
     file_of: NDArray[np.int64],
-    text: Callable[[str], str],
-    importance: Importance,
+    code: str,
+    kind: Kind,
     *,
     has_times: bool,
+    **values: Any,
 ) -> Iterator[FileNote]:
-    """Yield a note for each file with affected operators.
+    """Yield a finding for each file with affected operators; see `model.findings.on_operators`.
 
-    `is_affected` and `file_of` have shape (operators,). `text` turns `12 operators` into the text
-    of the note. If `has_times` is set, the note gets the operators' share of the device time.
+    `is_affected` and `file_of` have shape (operators,). If `has_times` is set, the finding gets the
+    operators' share of the device time.
     """
     affected = np.flatnonzero(is_affected)
     # `np.unique` would import `numpy.ma`, which takes longer than reading a small profile.
     for file in sorted(set(file_of[affected].tolist())):
         rows = affected[file_of[affected] == file]
-        note = TextNote(text(operators_and_share(len(rows))), importance)
-        yield FileNote(file, note, rows if has_times else None)
+        finding = Finding.of(code, kind, operators=len(rows), **values)
+        yield FileNote(file, finding, rows if has_times else None)
 
 
 def notes_on_entries(
-    file_of_entries: NDArray[np.int64], text: Callable[[str], str], importance: Importance
+    file_of_entries: NDArray[np.int64], code: str, section: str
 ) -> Iterator[FileNote]:
-    """Yield a note for each file that has entries. `file_of_entries` has the file of each entry.
+    """Yield a finding for each file that has entries of a section that are left out.
 
-    `text` turns a count such as `3 entries` into the text of the note.
+    `file_of_entries` has the file of each of these entries.
     """
     for file, entries in enumerate(np.bincount(file_of_entries).tolist()):
         if entries:
-            yield FileNote(file, TextNote(text(counted(entries, "entry", "entries")), importance))
-
-
-def unmatched_text(entries: str, section: str) -> str:
-    """Return the text of a note on entries without an operator; `entries` is like `3 entries`."""
-    return f"left out {entries} of the section {section} with an id that no operator has"
+            finding = Finding.of(code, Kind.INCOMPLETE, entries=entries, section=section)
+            yield FileNote(file, finding)
 
 
 def notes_of_files(
     notes: Iterable[FileNote], files: int, executions: Executions, tracks: Sequence[Track]
-) -> list[list[Note]]:
+) -> list[list[Finding]]:
     """Return the notes on each file. Notes on operators get the operators' share of device time."""
-    finished: list[list[Note]] = [[] for _ in range(files)]
+    finished: list[list[Finding]] = [[] for _ in range(files)]
     for file, note, operators in notes:
         share = None if operators is None else _share(file, operators, executions, tracks)
         finished[file].append(note if share is None else note.with_share(share))

@@ -6,14 +6,14 @@ import re
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import CONSTANT_BYTES, memory_without_constants
-from profile_analyze.model.notes import Importance, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.operators import OPTIONAL_COLUMNS, Operators
 from profile_analyze.model.stale_work import STALE_WORK
 from profile_analyze.model.terms import DERIVED_WORK
@@ -21,12 +21,10 @@ from profile_analyze.readers.megengine import sections
 from profile_analyze.readers.megengine.file_notes import (
     FileNote,
     notes_on_operators,
-    unmatched_text,
 )
 from profile_analyze.readers.megengine.graph import input_dtypes
 from profile_analyze.readers.megengine.stale_shapes import has_stale_shapes
 from profile_analyze.readers.megengine.terms import category_of, dtype_of, is_constant
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -34,13 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.operators import Dtypes, Parameters
-
-
-_STALE_TEXT: Final = (
-    "the shapes of {} changed between runs: computation, memory and shapes are from the first run, "
-    "but times are from the last, so their FLOPS and bandwidth are wrong; profile with one input "
-    "shape"
-)
 
 
 class DecodedOperators(NamedTuple):
@@ -125,9 +116,10 @@ def _footprints(
         of_files.append(list(map(footprints.get, ids, repeat(sections.NO_FOOTPRINT))))
         unmatched = len(footprints) - sum(map(footprints.__contains__, ids))
         if unmatched:
-            entries = counted(unmatched, "entry", "entries")
-            note = TextNote(unmatched_text(entries, "opr_footprint"), Importance.INCOMPLETE)
-            notes.append(FileNote(file, note))
+            finding = Finding.of(
+                *("unmatched-entries", Kind.INCOMPLETE), entries=unmatched, section="opr_footprint"
+            )
+            notes.append(FileNote(file, finding))
     return of_files, notes
 
 
@@ -145,13 +137,10 @@ def _stale_work(
     for file, (footprints, graph) in enumerate(zip(footprints_of_files, graphs, strict=True)):
         is_stale_in_file = has_stale_shapes(footprints, graph)
         if is_stale_in_file is None:
-            text = "the shapes of the runs cannot be compared: static_infer_tags are null"
-            notes.append(FileNote(file, TextNote(text, Importance.CONTEXT)))
+            notes.append(FileNote(file, Finding.of("unknown-stale-shapes", Kind.CONTEXT)))
         else:
             is_stale[file_of == file] = is_stale_in_file
-    notes += notes_on_operators(
-        is_stale, file_of, _STALE_TEXT.format, Importance.WRONG, has_times=True
-    )
+    notes += notes_on_operators(is_stale, file_of, "stale-shapes", Kind.WRONG, has_times=True)
     return np.where(is_stale, 1.0, np.nan), notes
 
 
@@ -171,9 +160,10 @@ def _work(
     notes = notes_on_operators(
         is_negative if without_note is None else is_negative & ~without_note,
         file_of,
-        lambda operators: f"the {field} of {operators} is N/A: in the file it is negative",
-        Importance.INCOMPLETE,
+        "negative-work",
+        Kind.INCOMPLETE,
         has_times=True,
+        amount=field,
     )
     return np.abs(amounts), notes  # -0 becomes 0
 

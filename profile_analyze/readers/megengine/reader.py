@@ -11,7 +11,7 @@ import numpy as np
 from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.executions import Run
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.origin import Origin
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.visible import visible
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Executions, Track
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.tables import Tensors, Uses
     from profile_analyze.model.terms import Side
@@ -81,8 +82,7 @@ class MegEngineReader(Reader, BatchReader):
                 failure = error
             # Escaping copies the whole file, so only files that fail to decode are escaped.
             escaped, count = _RAW_CONTROL.subn(lambda control: b"\\u%04x" % ord(control[0]), data)
-            text = f"read {counted(count, 'raw control character')} in strings, which JSON forbids"
-            note = TextNote(text, Importance.CONTEXT)
+            note = Finding.of("raw-control-characters", Kind.CONTEXT, characters=count)
             try:
                 if count:
                     return _read_file(source.name, escaped, wanted, note)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, TextNote, notes_with_share, unknown_work
+from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.readers.counted_times import CountedTimes
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
     from profile_analyze.readers.megengine_timeline.decoding import Timeline
     from profile_analyze.readers.megengine_timeline.executions import Recorded
@@ -28,41 +28,18 @@ def notes_on(
     incomplete: int,
 ) -> Iterator[Note]:
     """Yield the notes. `incomplete` counts the executions left out of an incomplete iteration."""
-    executions = counted(incomplete, "execution")
-    if not timeline.is_complete and incomplete:
-        yield TextNote(
-            f"the file ends in the middle: left out {executions} of operators in an incomplete "
-            "iteration; copy the file again",
-            Importance.DAMAGED,
-        )
-    elif not timeline.is_complete:
-        yield TextNote(
-            "the file ends in the middle, so events may be missing; copy it again",
-            Importance.DAMAGED,
-        )
+    if not timeline.is_complete:
+        yield Finding.of("cut-timeline", Kind.DAMAGED, left_out=incomplete)
     elif incomplete:
-        yield TextNote(
-            f"left out {executions} of operators in an iteration that did not end",
-            Importance.INCOMPLETE,
-        )
+        yield Finding.of("open-iteration", Kind.INCOMPLETE, executions=incomplete)
     # In a file that is cut, spans without an end are expected, so they get no note.
     open_spans = int(np.isnan(np.array(recording.spans.end_us)).sum())
     if events := (open_spans if timeline.is_complete else 0) + recording.unmatched:
-        yield TextNote(
-            f"left out {counted(events, 'event')} without a matching begin or end",
-            Importance.INCOMPLETE,
-        )
+        yield Finding.of("unmatched-events", Kind.INCOMPLETE, events=events)
     if found.impossible:
-        yield TextNote(
-            f"left out the times of {counted(found.impossible, 'execution')}: they are impossible",
-            Importance.INCOMPLETE,
-        )
+        yield Finding.of("impossible-times", Kind.INCOMPLETE, executions=found.impossible)
     if not len(recording.kernels.start_us):
-        yield TextNote(
-            "the file has no device times; profile with profile_device=1, which is "
-            "the default of Profiler",
-            Importance.INCOMPLETE,
-        )
+        yield Finding.of("no-device-times", Kind.INCOMPLETE)
     yield from _note_on_unknown_work(found, operators)
 
 
@@ -78,10 +55,7 @@ def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Not
     is_device = np.array([track.side == "device" for track in found.tracks])[executions.track]
     counts = is_device if is_device.any() else is_operator[executions.operator]
     times = CountedTimes(owner[counts], executions.run[counts], duration_s[counts])
-    yield from notes_with_share(
-        unknown_work("type, shapes and parameters"),
-        Importance.INCOMPLETE,
-        int(is_unknown.sum()),
-        times.share_of(is_unknown),
-        dropped_beside="model",
-    )
+    yield from on_operators(
+        *("underivable-work", Kind.INCOMPLETE, int(is_unknown.sum()), times.share_of(is_unknown)),
+        dropped_beside="model", facts=["type", "shapes", "parameters"],
+    )  # fmt: skip

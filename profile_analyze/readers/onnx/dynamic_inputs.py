@@ -12,6 +12,7 @@ import numpy as np
 from onnx import GraphProto, ModelProto, TensorProto, TypeProto, helper
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.model_inputs import NO_INPUTS
 from profile_analyze.readers.onnx.folding import LARGEST
@@ -39,7 +40,7 @@ _FOR_SIZE: Final = "numbers for SIZE"
 _FOR_SHAPE: Final = "shapes such as 1x3x224x224 for SHAPE"
 
 
-def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, ...]:
+def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[Finding, ...]:
     """Give inputs and symbols their sizes from `given`, everywhere in the model.
 
     The model must have all inputs and symbols in `given`: see `known_names`. Return a note if fixed
@@ -65,33 +66,24 @@ def fix_inputs(proto: ModelProto, given: ModelInputs, file: str) -> tuple[str, .
     )
 
 
-def _notes_on_changes(changes: list[str]) -> Iterator[str]:
+def _notes_on_changes(changes: list[str]) -> Iterator[Finding]:
     """Yield a note if fixed sizes of the model change."""
     if changes:
-        yield (
-            f"sizes differ from the model's: {some(changes)}; values of operators that cannot run "
-            "with these sizes are N/A"
-        )
+        yield Finding.of("changed-sizes", Kind.INCOMPLETE, changes=some(changes))
 
 
-def _notes_on_symbols(several: Mapping[str, Iterable[int]]) -> Iterator[str]:
+def _notes_on_symbols(several: Mapping[str, Iterable[int]]) -> Iterator[Finding]:
     """Yield a note if whole shapes give several sizes to a symbol."""
     if several:
         names = [f"{symbol} ({', '.join(map(str, sizes))})" for symbol, sizes in several.items()]
-        yield (
-            f"{counted(len(several), 'symbol')} with several sizes: {some(names)}; each axis has "
-            "the size that its own --input-shape gives"
-        )
+        yield Finding.of("several-sizes", Kind.INCOMPLETE, symbols=len(several), names=some(names))
 
 
-def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[str]:
+def _notes_on_empty_inputs(inputs: Mapping[str, ValueInfoProto]) -> Iterator[Finding]:
     """Yield a note if inputs have no elements, such as an empty cache."""
     empty = [name for name, value in inputs.items() if 0 in (sizes_of(value.type) or ())]
     if empty:
-        yield (
-            f"{counted(len(empty), 'input')} of size 0: {some(empty)}; operators do no work on "
-            "tensors without elements"
-        )
+        yield Finding.of("empty-inputs", Kind.INCOMPLETE, inputs=len(empty), names=some(empty))
 
 
 def _forget_types(main: GraphProto) -> None:
@@ -261,7 +253,7 @@ def contents_of_inputs(proto: ModelProto, given: ModelInputs) -> dict[str, Array
     return contents
 
 
-def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
+def notes_on_open_inputs(proto: ModelProto) -> Iterator[Finding]:
     """Yield a note if inputs have unknown sizes."""
     inputs = inputs_of(proto.graph)
     axes = {name: axes for name, value in inputs.items() if (axes := _open_axes(value))}
@@ -273,11 +265,11 @@ def notes_on_open_inputs(proto: ModelProto) -> Iterator[str]:
     options = dict(
         option for name in axes for option in _options_for(name, sizes_of(inputs[name].type))
     )
-    replacements = " and ".join(sorted(set(options.values())))
-    yield (
-        f"shapes that depend on {counted(len(axes), 'dynamic input')} are N/A: {some(parts)}; "
-        f"give all sizes, with {replacements}: {some([*options], ' ')}"
-    )
+    yield Finding.of(
+        *("dynamic-inputs", Kind.INCOMPLETE),
+        inputs=len(axes), names=some(parts), options=some([*options], " "),
+        replacements=sorted(set(options.values())),
+    )  # fmt: skip
 
 
 def _options_for(name: str, sizes: Sizes | None) -> Iterator[tuple[str, str]]:
@@ -298,7 +290,7 @@ def _options_for(name: str, sizes: Sizes | None) -> Iterator[tuple[str, str]]:
                 yield f"--dim {quote(symbol)}=SIZE", _FOR_SIZE
 
 
-def notes_on_contradictions(graph: Graph) -> Iterator[str]:
+def notes_on_contradictions(graph: Graph) -> Iterator[Finding]:
     """Yield a note if operators cannot run with the shapes of their inputs."""
     found = [
         f"{escaped(node.name)} ({escaped(node.type)}: {node.contradiction})"
@@ -306,9 +298,8 @@ def notes_on_contradictions(graph: Graph) -> Iterator[str]:
         if node.contradiction is not None
     ]
     if found:
-        yield (
-            f"{counted(len(found), 'operator')} cannot run with these sizes: {some(found)}; "
-            "this work, and all work that depends on it, is N/A"
+        yield Finding.of(
+            "contradicting-sizes", Kind.INCOMPLETE, operators=len(found), names=some(found)
         )
 
 

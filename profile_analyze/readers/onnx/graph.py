@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from profile_analyze.model.findings import Finding
     from profile_analyze.readers.model_inputs import Tile
     from profile_analyze.work.tensor import Dims
 
@@ -100,11 +101,11 @@ class OnnxModel(NamedTuple):
     """The version of each domain's operators."""
     producer: str
     """The program that wrote the file, with its version; empty if the file does not say."""
-    problems: tuple[str, ...] = ()
-    """Notes for the user about the inference, for example which inputs have unknown sizes."""
+    problems: tuple[Finding, ...] = ()
+    """Findings about the inference, for example which inputs have unknown sizes."""
     lacks: Mapping[str, str] = {}
     """See `StaticModel.lacks`."""
-    problem_of_values: str | None = None
-    """A note for users who ask about the values of weights; None if no values are missing."""
+    problem_of_values: Finding | None = None
+    """A finding for users who ask about the values of weights; None if no values are missing."""
     tile: Tile | None = None
     """The largest matrices that the hardware multiplies; None if the caller gives no sizes."""

@@ -10,6 +10,7 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, TypeProto
 
 from profile_analyze.errors import MalformedProfileError
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.visible import escaped
 from profile_analyze.readers.input.urls import is_url
 from profile_analyze.readers.onnx.folding import LARGEST
@@ -17,7 +18,6 @@ from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.safety.onnx_calls import INLINE, OnnxError, packed
 from profile_analyze.readers.onnx.safety.refusals import check_equation, check_functions, described
 from profile_analyze.readers.onnx.types import STORED_APART, bodies_of, elements_of
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -275,8 +275,8 @@ def files_of_external_data(parsed: Parsed) -> dict[str, int]:
     return files
 
 
-def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
-    """Return a note on missing files with weights; None if all files are beside the model.
+def note_on_missing_files(source: Source, parsed: Parsed) -> Finding | None:
+    """Return a finding on missing files with weights; None if all files are beside the model.
 
     Only questions about zeros need the values of weights.
     """
@@ -290,17 +290,9 @@ def note_on_missing_files(source: Source, parsed: Parsed) -> str | None:
     }
     if not missing:
         return None
-    first, *others = missing
-    more = f" and {counted(len(others), 'other file')}" if others else ""
-    files = "files" if others else "file"
-    values = f"the values of {counted(sum(missing.values()), 'tensor')} are in {first}{more}"
-    if is_url(source.path):
-        return (
-            f"{values}, not read from a URL; to get the sparsity of these values, copy the model "
-            f"and the {files} to a local folder"
-        )
     is_there = folder is not None and any(map(folder.exists, missing))
-    where = "not a regular file in the folder of" if is_there else "not found beside"
-    return (
-        f"{values}, {where} the model; to get the sparsity of these values, copy the {files} there"
-    )
+    where = "url" if is_url(source.path) else "elsewhere" if is_there else "missing"
+    return Finding.of(
+        *("weights-in-other-files", Kind.INCOMPLETE),
+        tensors=sum(missing.values()), first=next(iter(missing)), files=len(missing), where=where,
+    )  # fmt: skip

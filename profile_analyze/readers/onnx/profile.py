@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.origin import Origin
@@ -34,7 +34,6 @@ from profile_analyze.readers.onnx.work.onnx_tool_columns import onnx_tool_column
 from profile_analyze.readers.onnx.work.operations import is_known, operation_of
 from profile_analyze.readers.onnx.work.sparsity import sparsity_columns
 from profile_analyze.readers.onnx.work.tile_columns import tile_columns
-from profile_analyze.units import counted
 from profile_analyze.work.convolutions import conv_kind, macs_without_padding
 from profile_analyze.work.kinds import KINDS, backward_macs, bias_elements, work_of
 from profile_analyze.work.operation import Work
@@ -43,6 +42,7 @@ from profile_analyze.work.tensor import all_known, compute_dtype
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import OptionalValues, Parameters, Shapes
     from profile_analyze.readers.onnx.graph import OnnxModel
     from profile_analyze.readers.onnx.safety.external_data import ModelFolder
@@ -101,7 +101,7 @@ def profile_of(
             lacks=model.lacks, tile=model.tile and model.tile.sizes
         ),
         notes=(
-            *(TextNote(text, Importance.INCOMPLETE) for text in model.problems),
+            *model.problems,
             *_notes_on_unknown_types(tables),
             *notes,
         ),
@@ -120,7 +120,7 @@ def _costly_columns(
         of_sparsity, notes = sparsity_columns(tables, folder)
         columns |= of_sparsity
         if model.problem_of_values is not None:
-            notes = (TextNote(model.problem_of_values, Importance.INCOMPLETE), *notes)
+            notes = (model.problem_of_values, *notes)
     return columns, notes
 
 
@@ -134,15 +134,10 @@ def _notes_on_unknown_types(tables: ModelTables) -> Iterator[Note]:
     ]
     if not types:
         return
-    distinct = [*dict.fromkeys(types)]
-    more = len(distinct) - _MOST_TYPES
-    which = ", ".join(map(escaped, distinct[:_MOST_TYPES]))
-    if more > 0:
-        which += f" and {more} more"
-    yield TextNote(
-        "work, and output shapes that the file does not store, are N/A for "
-        f"{counted(len(types), 'operator')} of unknown type: {which}",
-        Importance.INCOMPLETE,
+    named = [escaped(one) for one in [*dict.fromkeys(types)][:_MOST_TYPES]]
+    more = len({*types}) - len(named)
+    yield Finding.of(
+        *("unknown-types", Kind.INCOMPLETE), operators=len(types), types=named, more=more
     )
 
 

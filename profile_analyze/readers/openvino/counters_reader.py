@@ -11,14 +11,14 @@ from profile_analyze.errors import MalformedProfileError
 from profile_analyze.gc_pause import gc_paused
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.origin import Origin
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import GPU, HOST, MEAN, UNIQUE_NAME
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.openvino.counters import read_report
-from profile_analyze.readers.openvino.notes import NO_SHAPES, reduced_precision
+from profile_analyze.readers.openvino.notes import reduced_precision
 from profile_analyze.readers.openvino.terms import device_track, dtype_of_primitive
 from profile_analyze.readers.openvino.work import category_of
 from profile_analyze.units import MS_PER_S, counted
@@ -26,6 +26,7 @@ from profile_analyze.units import MS_PER_S, counted
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.readers.input.source import Source
     from profile_analyze.readers.openvino.counters import Counter, Report
 
@@ -127,44 +128,30 @@ def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> 
 
 def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator[Note]:
     if lines := report.broken_lines:
-        yield TextNote(
-            f"left out {counted(len(lines), 'line')} without a layer; the first is line {lines[0]}",
-            Importance.WRONG,
-        )
+        yield Finding.of("lines-without-layer", Kind.WRONG, lines=len(lines), first=lines[0])
     yield from _notes_on_totals(report)
     counters = [counter for _, _, counter in rows]
     dtypes = [dtype_of_primitive(one.primitive) for one in counters]
     yield from reduced_precision(dtypes, [one.real_ms for one in counters], stored=None)
-    yield TextNote(NO_SHAPES, Importance.INCOMPLETE, dropped_beside="model")
+    yield Finding.of("counters-without-shapes", Kind.INCOMPLETE, dropped_beside="model")
     if report.is_sorted:
-        yield TextNote(
-            "the layers are sorted by their time, so the order of execution is not known; "
-            "a report of type detailed_counters has this order",
-            Importance.INCOMPLETE,
-        )
+        yield Finding.of("unknown-order", Kind.INCOMPLETE)
 
 
 def _notes_on_totals(report: Report) -> Iterator[Note]:
     """Yield notes if the file shows that layers are missing or were changed."""
     if report.is_cut_by_tool:
-        yield TextNote(
-            "the file has one layer, because benchmark_app writes only the first layer of average "
-            "counters as JSON; use detailed_counters, or CSV (without -json_stats)",
-            Importance.DAMAGED,
-        )
+        yield Finding.of("one-layer-of-average-counters", Kind.DAMAGED)
     rounding_of_total_ms = _ROUNDING_OF_SORTED_TOTAL_MS if report.is_sorted else _ROUNDING_MS
     for section in report.sections:
         found_ms = sum(counter.real_ms for counter in section.counters)
         rounding_ms = _ROUNDING_MS * len(section.counters) + rounding_of_total_ms
         if section.total_ms is None:
             if not report.is_json:
-                yield TextNote(
-                    "the file ends before the total, so layers may be missing; copy it again",
-                    Importance.DAMAGED,
-                )
+                yield Finding.of("cut-counters", Kind.DAMAGED)
         elif inf > abs(found_ms - section.total_ms) > rounding_ms:
-            yield TextNote(
-                f"the layers add up to {found_ms:.3f} ms, but the file states a total of "
-                f"{section.total_ms:.3f} ms: layers are missing or were changed",
-                Importance.DAMAGED,
+            yield Finding.of(
+                *("other-total", Kind.DAMAGED),
+                found_s=found_ms / 1e3,
+                stated_s=section.total_ms / 1e3,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.findings.register import families
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
 
     from profile_analyze.findings.rule import Rule
 
+_WRAPPER: Final = TextWrapper(
+    100, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+)
 _INTRODUCTION: Final = """\
 # Findings
 
@@ -35,7 +39,7 @@ def finding_list() -> str:
 
 
 def _entry(rule: Rule) -> str:
-    return f"- `{rule.code}`: {' '.join(_clauses(rule))}\n"
+    return _WRAPPER.fill(f"- `{rule.code}`: {' '.join(_clauses(rule))}") + "\n"
 
 
 def rule_page(rule: Rule) -> Iterator[str]:

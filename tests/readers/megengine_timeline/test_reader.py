@@ -11,12 +11,14 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.errors import InputError
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from profile_analyze.readers.megengine_timeline.recording import Facts, TensorArguments
 from profile_analyze.readers.megengine_timeline.work import cost_of
 from tests.conftest import IS_FULL, run_command
+from tests.findings.found import codes_in, rounded, with_code
 from tests.readers.megengine_timeline.events import (
     DEVICE,
     DISPATCHER,
@@ -201,7 +203,8 @@ def test_all_runs_are_found_in_one_pass(tmp_path: Path, monkeypatch: pytest.Monk
     assert 0 < counts[0] == counts[1]
 
 
-CUT = "the file ends in the middle: left out 1 execution of operators in an incomplete iteration"
+CUT = Finding.of("cut-timeline", Kind.DAMAGED, left_out=1)
+UNMATCHED = Finding.of("unmatched-events", Kind.INCOMPLETE, events=1)
 ITERATIONS = (
     *scope("iter0", 9, 16, *op("ABS", 1, 10, 11, (12, 40))),
     event("B", "iter1", 19),
@@ -213,22 +216,18 @@ STEPS = (*op("ABS", 1, 10, 11, (12, 40)), *STEP, *op("ABS", 2, 20, 23, (41, 44))
 
 
 @pytest.mark.parametrize(
-    ("events", "end", "notes"),
+    ("events", "end", "note"),
     [
-        (ITERATIONS, "", [f"{CUT}; copy the file again"]),
-        (
-            ITERATIONS,
-            "]}",
-            ["left out 1 execution of operators in an iteration that did not end"],
-        ),
-        (STEPS, "", [f"{CUT}; copy the file again"]),
+        (ITERATIONS, "", CUT),
+        (ITERATIONS, "]}", Finding.of("open-iteration", Kind.INCOMPLETE, executions=1)),
+        (STEPS, "", CUT),
     ],
 )
 def test_an_incomplete_iteration_is_left_out(
-    events: list[Event], end: str, notes: list[str], tmp_path: Path
+    events: list[Event], end: str, note: Finding, tmp_path: Path
 ) -> None:
     profile = pa.load(write_bytes(tmp_path, document(*events, end=end)))
-    assert [str(note) for note in profile.notes if "computation" not in note] == notes
+    assert with_code(profile.notes, "cut-timeline", "open-iteration") == [note]
     assert len(profile.runs) == 1
     assert at_level(profile).measured("time").tolist() == [pytest.approx([28e-6])]
 
@@ -236,7 +235,7 @@ def test_an_incomplete_iteration_is_left_out(
 def test_an_iteration_stays_if_no_other_is_complete(tmp_path: Path) -> None:
     content = document(event("B", "iter0", 9), *op("ABS", 1, 10, 11, (12, 13)), end="")
     profile = pa.load(write_bytes(tmp_path, content))
-    assert "the file ends in the middle, so events may be missing; copy it again" in profile.notes
+    assert Finding.of("cut-timeline", Kind.DAMAGED, left_out=0) in profile.notes
     assert at_level(profile).measured("time").tolist() == [pytest.approx([1e-6])]
 
 
@@ -294,21 +293,24 @@ def test_kernels_without_an_operator_are_left_out_with_a_note(tmp_path: Path) ->
     [
         (
             op("ABS", 1, 10, 11),
-            "the file has no device times; profile with profile_device=1, which is "
-            "the default of Profiler",
+            Finding.of("no-device-times", Kind.INCOMPLETE),
         ),
-        ([*ADD, event("E", "lost", 30)], "left out 1 event without a matching begin or end"),
-        ([*ADD, event("B", "open", 30)], "left out 1 event without a matching begin or end"),
+        ([*ADD, event("E", "lost", 30)], UNMATCHED),
+        ([*ADD, event("B", "open", 30)], UNMATCHED),
         (
             op("BatchNorm", 1, 10, 11, (12, 13)),
-            "the computation of 1 operator (100.0% of the time) cannot be derived from type, "
-            "shapes and parameters",
+            Finding.of(
+                *("underivable-work", Kind.INCOMPLETE),
+                share=1.0,
+                dropped_beside="model",
+                operators=1,
+                facts=["type", "shapes", "parameters"],
+            ),
         ),
     ],
 )
-def test_odd_timelines_have_notes(events: list[Event], note: str, tmp_path: Path) -> None:
-    _, notes = shown(tmp_path, document(*events), "--notes", "all")
-    assert f"note: {note}\n" in notes
+def test_odd_timelines_have_notes(events: list[Event], note: Finding, tmp_path: Path) -> None:
+    assert note in rounded(pa.load(write_bytes(tmp_path, document(*events))).notes)
 
 
 @pytest.mark.parametrize(
@@ -480,8 +482,7 @@ def test_truncation_at_every_byte_is_noted_or_refused() -> None:
         if error:
             assert "\n" not in error, end
         else:
-            is_noted = any("the file ends in the middle" in note for note in notes)
-            assert is_noted or end == end_of_events, end
+            assert "cut-timeline" in codes_in(notes) or end == end_of_events, end
 
 
 @pytest.mark.parametrize(

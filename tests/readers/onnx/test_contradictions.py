@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
 from tests.conftest import run_command
+from tests.findings.found import with_code
 from tests.readers.onnx.models import model, write_model
 
 if TYPE_CHECKING:
@@ -44,16 +46,17 @@ OPERATORS = {
 }
 
 
+def contradicting(names: str) -> Finding:
+    return Finding.of("contradicting-sizes", Kind.INCOMPLETE, operators=1, names=names)
+
+
 @pytest.mark.parametrize("inputs", OPERATORS)
 def test_operators_whose_inputs_do_not_fit_are_named(inputs: str) -> None:
     call, reason = OPERATORS[inputs]
     text = f"g ({inputs}) => (float[A] z) {{ y = {call} z = Relu (y) }}"
     read = read_model(Source.of_bytes("m", model(text).SerializeToString()))
-    notes = [one for one in read.problems if "cannot run" in one]
-    assert notes == [
-        f"1 operator cannot run with these sizes: {reason}; this work, and all work that depends "
-        "on it, is N/A"
-    ]
+    notes = with_code(read.problems, "contradicting-sizes")
+    assert notes == [contradicting(reason)]
     assert [read.graph.values[name].dims for name in "yz"] == [None, None]
 
 
@@ -69,7 +72,7 @@ FITTING = {
 def test_operators_whose_inputs_fit_are_not_named(inputs: str) -> None:
     text = f"g ({inputs}) => (float[A] y) {{ y = {FITTING[inputs]} }}"
     read = read_model(Source.of_bytes("m", model(text).SerializeToString()))
-    assert [one for one in read.problems if "cannot run" in one] == []
+    assert with_code(read.problems, "contradicting-sizes") == []
 
 
 def test_only_dependent_values_become_unknown_even_in_bodies() -> None:
@@ -90,10 +93,7 @@ def test_only_dependent_values_become_unknown_even_in_bodies() -> None:
         None,
         None,
     ]
-    assert read.problems == (
-        "1 operator cannot run with these sizes: Reshape_0 (Reshape: {8,6} to {1,6}); this work, "
-        "and all work that depends on it, is N/A",
-    )
+    assert read.problems == (contradicting("Reshape_0 (Reshape: {8,6} to {1,6})"),)
 
 
 def branches(condition: str) -> str:
@@ -111,10 +111,7 @@ def branches(condition: str) -> str:
     }}"""
 
 
-WRONG = (
-    "1 operator cannot run with these sizes: wrong (MatMul: {8,6} by {8,6}); this work, and all work "
-    "that depends on it, is N/A",
-)
+WRONG = (contradicting("wrong (MatMul: {8,6} by {8,6})"),)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +119,7 @@ WRONG = (
     [("c", WRONG, None), ("yes", WRONG, None), ("no", (), (8, 5))],
 )
 def test_only_bodies_that_can_be_executed_are_checked(
-    condition: str, problems: tuple[str, ...], shape: tuple[int, ...] | None
+    condition: str, problems: tuple[Finding, ...], shape: tuple[int, ...] | None
 ) -> None:
     proto = model(branches(condition))
     proto.graph.initializer.append(numpy_helper.from_array(np.array(2), "trips"))
@@ -150,10 +147,10 @@ def test_operators_in_functions_and_nested_bodies_are_checked() -> None:
     <domain: "f", opset_import: ["" : 18]> square (v) => (w) { [product] w = MatMul (v, v) }"""
     read = read_model(Source.of_bytes("m", model(text, head).SerializeToString()))
     # onnx may add a number to the name of a node that it inlines.
-    assert [one.replace("product__1", "product") for one in read.problems] == [
-        "1 operator cannot run with these sizes: product (MatMul: {8,6} by {8,6}); this work, and all "
-        "work that depends on it, is N/A"
-    ]
+    (problem,) = read.problems
+    assert (
+        str(problem["names"]).replace("product__1", "product") == "product (MatMul: {8,6} by {8,6})"
+    )
     assert read.graph.values["y"].dims is None
 
 

@@ -9,6 +9,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.onnx.loading import read_model
 from tests.conftest import FIXTURES, PROFILES, run_command
@@ -26,6 +27,13 @@ TEXT = """g (float[batch, 3, height, s18] image, float scale, int64[n] sizes) =>
     y = Mul (relu, scale)
 }"""
 INPUTS = "image:batchx3xheightxs18, scale:scalar, sizes:n"
+
+
+def dynamic(inputs: int, names: str, options: str, *replacements: str) -> Finding:
+    return Finding.of(
+        *("dynamic-inputs", Kind.INCOMPLETE),
+        inputs=inputs, names=names, options=options, replacements=replacements,
+    )  # fmt: skip
 
 
 def shapes_with(shapes: object = (), dims: object = ()) -> list[object]:
@@ -289,9 +297,12 @@ def test_sizes_of_inputs_are_refused_for_a_profile() -> None:
 def test_a_note_names_the_dynamic_inputs_and_all_options() -> None:
     source = Source.of_bytes("m", model(TEXT).SerializeToString())
     assert read_model(source).problems == (
-        "shapes that depend on 2 dynamic inputs are N/A: image (axis 0: batch, 2: height, 3: s18), "
-        "sizes (axis 0: n); give all sizes, with numbers for SIZE: --dim batch=SIZE --dim height=SIZE --dim s18=SIZE "
-        "--dim n=SIZE",
+        dynamic(
+            2,
+            "image (axis 0: batch, 2: height, 3: s18), sizes (axis 0: n)",
+            "--dim batch=SIZE --dim height=SIZE --dim s18=SIZE --dim n=SIZE",
+            "numbers for SIZE",
+        ),
     )
 
 
@@ -302,9 +313,14 @@ def test_a_note_suggests_input_shape_for_axes_without_a_symbol() -> None:
     proto.graph.input[2].type.tensor_type.ClearField("shape")
     proto.graph.input[4].type.tensor_type.shape.dim[0].dim_param = "a + b"
     assert read_model(Source.of_bytes("m", proto.SerializeToString())).problems == (
-        "shapes that depend on 4 dynamic inputs are N/A: x (axis 0: n, 2), y (axis 0: n), z, "
-        "u (axis 0: a + b); give all sizes, with numbers for N and numbers for SIZE and shapes such as 1x3x224x224 for "
-        "SHAPE: --input-shape x:Nx3xN --dim n=SIZE --input-shape z:SHAPE --dim 'a + b'=SIZE",
+        dynamic(
+            4,
+            "x (axis 0: n, 2), y (axis 0: n), z, u (axis 0: a + b)",
+            "--input-shape x:Nx3xN --dim n=SIZE --input-shape z:SHAPE --dim 'a + b'=SIZE",
+            "numbers for N",
+            "numbers for SIZE",
+            "shapes such as 1x3x224x224 for SHAPE",
+        ),
     )
 
 
@@ -312,8 +328,7 @@ def test_a_note_names_only_the_placeholders_that_it_has() -> None:
     proto = model("g (float[n] x) => (float[n] y) { y = Relu (x) }")
     proto.graph.input[0].type.tensor_type.ClearField("shape")
     assert read_model(Source.of_bytes("m", proto.SerializeToString())).problems == (
-        "shapes that depend on 1 dynamic input are N/A: x; give all sizes, with shapes such as "
-        "1x3x224x224 for SHAPE: --input-shape x:SHAPE",
+        dynamic(1, "x", "--input-shape x:SHAPE", "shapes such as 1x3x224x224 for SHAPE"),
     )
 
 
@@ -322,8 +337,7 @@ def test_a_size_of_minus_1_in_the_model_is_unknown() -> None:
     proto.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
     source = Source.of_bytes("m", proto.SerializeToString())
     assert read_model(source).problems == (
-        "shapes that depend on 1 dynamic input are N/A: x (axis 0); give all sizes, with numbers for "
-        "N: --input-shape x:Nx3",
+        dynamic(1, "x (axis 0)", "--input-shape x:Nx3", "numbers for N"),
     )
     source.inputs = pa.ModelInputs.of(["x:8x3"])
     assert read_model(source).graph.values["y"].dims == (8, 3)
@@ -340,16 +354,17 @@ def test_a_text_that_only_says_unknown_is_no_symbol(text: str) -> None:
     unknown = read_model(source)
     assert unknown.graph.values["y"].symbols == ()
     assert unknown.problems == (
-        "shapes that depend on 2 dynamic inputs are N/A: x (axis 0, 2), z (axis 0); give all "
-        "sizes, with numbers for N: --input-shape x:Nx3xN --input-shape z:N",
+        dynamic(
+            2,
+            "x (axis 0, 2), z (axis 0)",
+            "--input-shape x:Nx3xN --input-shape z:N",
+            "numbers for N",
+        ),
     )
     source.inputs = pa.ModelInputs.of(["x:8x3x9"])
     fixed = read_model(source)
     assert [fixed.graph.values[name].dims for name in "xy"] == [(8, 3, 9)] * 2
-    assert fixed.problems == (
-        "shapes that depend on 1 dynamic input are N/A: z (axis 0); give all sizes, with numbers "
-        "for N: --input-shape z:N",
-    )
+    assert fixed.problems == (dynamic(1, "z (axis 0)", "--input-shape z:N", "numbers for N"),)
 
 
 def test_sizes_of_a_model_with_question_marks_reach_a_profile_of_its_run(tmp_path: Path) -> None:
@@ -378,10 +393,12 @@ def test_whole_shapes_win_over_an_equal_symbol(order: int) -> None:
     read = read_model(source)
     assert [read.graph.values[name].dims for name in "yzcw"] == [(2,), (5,), (None, 3), (None,)]
     assert read.problems == (
-        f"1 symbol with several sizes: n ({', '.join('25'[::order])}); each axis has the size that "
-        "its own --input-shape gives",
-        "shapes that depend on 1 dynamic input are N/A: c (axis 0); give all sizes, with numbers "
-        "for N: --input-shape c:Nx3",
+        Finding.of(
+            *("several-sizes", Kind.INCOMPLETE),
+            symbols=1,
+            names=f"n ({', '.join('25'[::order])})",
+        ),
+        dynamic(1, "c (axis 0)", "--input-shape c:Nx3", "numbers for N"),
     )
     source.inputs = pa.ModelInputs.of(["a:2x3", "b:5", "c:-1"])
     assert read_model(source).graph.values["w"].dims == (1,)
@@ -430,8 +447,9 @@ def test_a_note_names_the_sizes_that_differ_from_the_model() -> None:
     source.inputs = pa.ModelInputs.of(["x:8x3x5", "z:4"])
     read = read_model(source)
     assert read.problems == (
-        "sizes differ from the model's: x (axis 0: 2 to 8), z (axis 0: 3 to 4); values of "
-        "operators that cannot run with these sizes are N/A",
+        Finding.of(
+            *("changed-sizes", Kind.INCOMPLETE), changes="x (axis 0: 2 to 8), z (axis 0: 3 to 4)"
+        ),
     )
     assert read.graph.values["y"].dims is None
 

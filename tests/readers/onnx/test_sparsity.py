@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper, parser, save_model
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.terms import SPARSITY_NAMES
 from profile_analyze.readers.onnx.safety.external_data import ModelFolder
 from profile_analyze.readers.onnx.work.sparsity import Sparsity, sparsity_of
@@ -219,8 +220,14 @@ def test_missing_weights_have_a_note(tmp_path: Path) -> None:
     (tmp_path / "weights.bin").unlink()
     profile = pa.load(path, wanted=("sparsity",))
     missing, unread = profile.notes
-    assert "not found beside the model" in missing
-    assert unread == "the sparsity of 2 weights is N/A: the values cannot be read"
+    assert missing == Finding.of(
+        *("weights-in-other-files", Kind.INCOMPLETE),
+        tensors=3,
+        first="weights.bin",
+        files=1,
+        where="missing",
+    )
+    assert unread == Finding.of("unknown-sparsity", Kind.INCOMPLETE, weights=2, reason="unreadable")
     assert np.isnan(profile.operators.numbers("sparsity")).all()
     assert pa.load(path, wanted=()).notes == ()
 
@@ -258,7 +265,9 @@ def test_weights_that_nodes_compute_have_a_note(tmp_path: Path) -> None:
     )
     proto.graph.initializer.append(numpy_helper.from_array(np.eye(2, dtype=np.float32), "w"))
     profile = pa.load(write_model(tmp_path, proto), wanted=("sparsity",))
-    assert profile.notes == ("the sparsity of 1 weight is N/A: nodes compute the values",)
+    assert profile.notes == (
+        Finding.of("unknown-sparsity", Kind.INCOMPLETE, weights=1, reason="computed"),
+    )
     assert str(profile.operators.numbers("sparsity")) == "[0.5 nan]"
 
 

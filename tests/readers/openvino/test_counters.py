@@ -10,6 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from tests.conftest import IS_FULL, run_command
+from tests.findings.found import codes_in
 from tests.readers.openvino.documents import HEADER, graph, layer, report, row
 from tests.readers.tiny_file import failure, write_bytes
 
@@ -254,7 +255,7 @@ def test_hostile_names_in_sorted_reports_are_read(name: str, tmp_path: Path) -> 
     profile = pa.load(write_bytes(tmp_path, SORTED.replace(b"conv,", f"{quoted},".encode())))
     assert profile.operators.name.values().tolist() == [name, "pool"]
     assert profile.measured("time")[:, 0] == pytest.approx([30e-6, 10e-6])
-    assert f"note: {profile.notes[0]}\n" == NO_SHAPES
+    assert codes_in(profile.notes)[0] == "counters-without-shapes"
 
 
 @pytest.mark.parametrize("name", ["a;b", "a;EXECUTED;c;", "Total", ""])

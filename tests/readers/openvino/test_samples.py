@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.levels import at_level
 from tests.conftest import PROFILES
 from tests.readers.openvino.independent import expected
@@ -106,7 +107,5 @@ def test_a_report_that_the_tool_cut_is_refused_or_noted(tmp_path: Path) -> None:
     data = gzip.decompress((FOLDER / "layers-average-2026.4.json.gz").read_bytes())
     path = tmp_path / "ran.json"
     path.write_bytes(data.replace(b"NOT_RUN", b"EXECUTED"))
-    assert pa.load(path).notes[0] == (
-        "the file has one layer, because benchmark_app writes only the first layer of average "
-        "counters as JSON; use detailed_counters, or CSV (without -json_stats)"
-    )
+    notes = pa.load(path).notes
+    assert notes[0] == Finding.of("one-layer-of-average-counters", Kind.DAMAGED)

@@ -9,15 +9,15 @@ import numpy as np
 from onnx import SparseTensorProto
 
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.terms import SPARSITY_NAMES
 from profile_analyze.readers.onnx.work.weights import share_of_zeros
 from profile_analyze.readers.onnx.work.zeros import needs_unsupported_node, zeros_behind
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.onnx.safety.external_data import ModelFolder
     from profile_analyze.readers.onnx.tables import ModelTables
@@ -54,16 +54,14 @@ def sparsity_columns(
     unknown = [index for index, one in known.items() if isnan(one.share)]
     computed = sum(needs_unsupported_node(tables, index) for index in unknown)
     unread = len(unknown) - computed
-    reasons = {"nodes compute the values": computed, "the values cannot be read": unread}
+    reasons = {"computed": computed, "unreadable": unread}
     columns: tuple[OptionalValues, ...] = (
         np.array([one.share for one in of_rows], np.float64),
         Categorical.of([one.pattern for one in of_rows]),
         np.array([one.zero_blocks for one in of_rows], np.float64),
     )
     notes = (
-        TextNote(
-            f"the sparsity of {counted(count, 'weight')} is N/A: {reason}", Importance.INCOMPLETE
-        )
+        Finding.of("unknown-sparsity", Kind.INCOMPLETE, weights=count, reason=reason)
         for reason, count in reasons.items()
         if count
     )

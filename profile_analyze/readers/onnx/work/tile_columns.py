@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.numbers import floats
 from profile_analyze.readers.onnx.work.operations import operation_of
-from profile_analyze.units import counted
 from profile_analyze.work.tiling import (
     MATMUL,
     Product,
@@ -21,6 +20,7 @@ from profile_analyze.work.tiling import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import OptionalValues
     from profile_analyze.readers.model_inputs import Tile
     from profile_analyze.readers.onnx.graph import Node, Value
@@ -87,9 +87,7 @@ def tile_columns(
     }
     if not left_out:
         return columns, ()
-    note = TextNote(
-        f"the columns on tiles leave out {counted(left_out, 'convolution')}; {option} "
-        "counts convolutions as the products that im2col makes",
-        Importance.CONTEXT,
+    finding = Finding.of(
+        "convolutions-without-tiles", Kind.CONTEXT, convolutions=left_out, option=option
     )
-    return columns, (note,)
+    return columns, (finding,)
