@@ -41,6 +41,16 @@ SENTENCES = (
         "record with ONNX Runtime 1.14 or later",
     ),
     (
+        Finding.of(
+            *("no-shapes", Kind.CONTEXT),
+            share=1.0,
+            operators=7,
+            file_format="TensorFlow Lite benchmark",
+        ),
+        "the computation of 7 operators (100.0% of the time) is unknown: tables of TensorFlow Lite "
+        "have no shapes, and --model cannot read .tflite files",
+    ),
+    (
         Finding.of("no-shapes", Kind.INCOMPLETE, operators=2, file_format=None),
         "the computation of 2 operators is unknown without shapes",
     ),

@@ -17,16 +17,19 @@ SIZE_PLACEHOLDER: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 _SHAPES_OF: Final = {
-    "PyTorch trace": "record with record_shapes=True",
-    "ONNX Runtime profile": "add --model model.onnx, or record with ONNX Runtime 1.14 or later",
+    None: " without shapes",
+    "PyTorch trace": " without shapes; record with record_shapes=True",
+    "ONNX Runtime profile": " without shapes; add --model model.onnx, or record with ONNX Runtime "
+    "1.14 or later",
+    "TensorFlow Lite benchmark": ": tables of TensorFlow Lite have no shapes, and --model cannot "
+    "read .tflite files",
 }
-"""How to get shapes, by format."""
+"""Why shapes are missing, by format; None for a format that has shapes, but not here."""
 
 
 def _no_shapes(words: Words, *, operators: int, file_format: str | None) -> str:
-    advice = "" if file_format is None else f"; {_SHAPES_OF[file_format]}"
     affected = f"{counted(operators, 'operator')}{words.sized}"
-    return f"the computation of {affected} is unknown without shapes{advice}"
+    return f"the computation of {affected} is unknown{_SHAPES_OF[file_format]}"
 
 
 def _unknown_work(words: Words, *, operators: int, facts: Sequence[str]) -> str:

@@ -11,10 +11,12 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.errors import InputError
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from tests.conftest import PROFILES, run_command, some_of
+from tests.findings.found import codes_in, rounded
 from tests.readers.tflite.independent import expected
 from tests.readers.tflite.tables import RUNS, Layout, Row, log, part
 from tests.readers.tiny_file import write_bytes
@@ -28,7 +30,10 @@ COLUMNS = "id,type,category,device,calls"
 FOLDER = PROFILES.parent / "tflite"
 CONV = Row("CONV_2D", "[net/conv;net/bias]:0", 2.5, first=5.0)
 POOL = Row("Max Pooling (NHWC, S8)", "Delegate/Max Pooling (NHWC, S8):1", 0.25, 4)
-NO_SHAPES = "note: the computation of {} operators (100.0% of the time) is unknown: tables of TensorFlow Lite have no shapes, and --model cannot read .tflite files\n"
+NO_SHAPES = Finding.of(
+    *("no-shapes", Kind.CONTEXT), share=1.0, dropped_beside="model",
+    operators=7, file_format="TensorFlow Lite benchmark",
+)  # fmt: skip
 
 
 def loaded(folder: Path, text: str) -> Profile:
@@ -47,7 +52,7 @@ def seconds_by_type(profile: Profile) -> dict[str, float]:
 
 def test_an_answer_shows_nodes_and_delegates() -> None:
     path = str(FOLDER / "delegates-old.txt")
-    done = run_command(path, "--notes", "all", "--top", "3", "--columns", "time,share,device,name")
+    done = run_command(path, "--top", "3", "--columns", "time,share,device,name")
     assert (done.code, done.out) == (
         0,
         "total device time   5.936 ms\n"
@@ -59,13 +64,13 @@ def test_an_answer_shows_nodes_and_delegates() -> None:
         "                1.377  23.2%  CPU     net/logits/BiasAdd\n"
         "                1.204  20.3%  Gpu     net/block1/add, net/block1/aux\n",
     )
-    assert done.err == (
-        "note: a delegate counts as one operator if the file does not name the operators inside: "
-        f"2 operators (36.3% of the time)\n{NO_SHAPES.format(7)}"
-        "note: left out the initialisation: 2 nodes (7.35 ms)\n"
-        "note: the means include the first run, which took 1.2 times the mean\n"
-        "note: times are means over 50 inferences; how much they vary is not known\n"
-    )
+    (closed,) = on_operators("closed-delegates", Kind.INCOMPLETE, 2, 0.363)
+    assert rounded(pa.load(path).notes, 3) == [
+        Finding.of("initialisation", Kind.CONTEXT, time_s=0.007, nodes=2),
+        closed,
+        Finding.of("slow-first-run", Kind.CONTEXT, factor=1.247),
+        NO_SHAPES,
+    ]
 
 
 def test_a_delegate_that_names_its_operators_has_rows_for_them() -> None:
@@ -147,7 +152,7 @@ def test_every_layout_and_prefix_is_read(layout: Layout, prefix: str, tmp_path: 
     assert profile.executions.start_s.tolist() == pytest.approx(
         [0.0, 2.5e-3] if "old" in layout else [float("nan")] * 2, nan_ok=True
     )
-    assert not [note for note in profile.notes if "left out" in note or "ends" in note]
+    assert codes_in(profile.notes) == ["slow-first-run", "no-shapes"]
 
 
 def test_numbers_may_have_thousands_separators(tmp_path: Path) -> None:
@@ -192,10 +197,8 @@ def test_the_total_gives_the_time_of_a_node_with_0_calls(tmp_path: Path) -> None
     assert profile.measured("time")[:, 0].tolist() == pytest.approx(
         [1e-3, float("nan")], nan_ok=True
     )
-    assert profile.notes[0] == (
-        "the time of 1 operator (0.0% of the time) is unknown: the log lacks the number of "
-        "runs, or the total time"
-    )
+    (unknown,) = on_operators("unknown-times", Kind.INCOMPLETE, 1, 0.0)
+    assert profile.notes[0] == unknown
 
 
 def test_tables_of_litert_count_the_calls_of_all_runs(tmp_path: Path) -> None:
@@ -225,10 +228,14 @@ def test_inner_nodes_whose_outer_node_is_unknown_are_left_out(
 ) -> None:
     profile = loaded(tmp_path, log(*parts))
     assert len(profile) == 2
-    assert profile.notes[0] == (
-        "left out 1 node of subgraphs or inside of delegates: the node that ran them is unknown, "
-        "or takes less time than they do"
-    )
+    assert profile.notes[0] == Finding.of("unowned-nodes", Kind.INCOMPLETE, nodes=1)
+
+
+MISSING = Finding.of("missing-nodes", Kind.DAMAGED, part=None, nodes=2, executed=9)
+
+
+def unread_lines(lines: int, first: int) -> Finding:
+    return Finding.of("unread-lines", Kind.INCOMPLETE, lines=lines, first=first, lacking="node")
 
 
 @pytest.mark.parametrize(
@@ -236,27 +243,27 @@ def test_inner_nodes_whose_outer_node_is_unknown_are_left_out(
     [
         (
             log(part([CONV, POOL])).replace("[Name]", "[Name]\nbroken", 1),
-            "left out 1 table line without a node; the first is line 14",
+            unread_lines(1, 14),
         ),
         (
             log(part([CONV, CONV._replace(name="x" * 65_536)])),
-            "left out 2 table lines without a node; the first is line 15",
+            unread_lines(2, 15),
         ),
         (
             log(part([CONV, POOL])).replace("executed: 2", "executed: 9"),
-            "the table has 2 of 9 nodes; copy the file again",
+            MISSING,
         ),
         (  # a program has removed the empty lines
             re.sub("\n+", "\n", log(part([CONV, POOL])).replace("executed: 2", "executed: 9")),
-            "the table has 2 of 9 nodes; copy the file again",
+            MISSING,
         ),
         (
             log(part([CONV])) + log(part([POOL])),
-            "left out 1 other benchmark in the file; write each one to a file of its own",
+            Finding.of("other-benchmarks", Kind.INCOMPLETE, benchmarks=1),
         ),
     ],
 )
-def test_odd_files_have_notes(text: str, note: str, tmp_path: Path) -> None:
+def test_odd_files_have_notes(text: str, note: Finding, tmp_path: Path) -> None:
     assert note in loaded(tmp_path, text).notes
 
 
@@ -293,12 +300,12 @@ def test_files_without_anything_to_analyse_are_refused(
     assert (done.code, done.err) == (1, f"profile_analyze: error: {path}: {reason}\n")
 
 
-def outcome(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return the error about a file (empty if it can be read), and the notes."""
+def outcome(content: bytes) -> tuple[str, list[str]]:
+    """Return the error about a file (empty if it can be read), and the codes of findings."""
     try:
-        return "", read_profile(Source.of_bytes("run.txt", content), ()).notes
+        return "", codes_in(read_profile(Source.of_bytes("run.txt", content), ()).notes)
     except InputError as error:
-        return str(error), ()
+        return str(error), []
 
 
 @pytest.mark.slow
@@ -309,12 +316,11 @@ def test_truncation_at_every_byte_is_noted_or_refused(layout: Layout) -> None:
     start = content.index(b"node type")
     end_of_table = content.index(b"\n\n", start)
     for end in some_of(range(start, len(content) - 1), 23):
-        error, notes = outcome(content[:end])
+        error, codes = outcome(content[:end])
         if error:
             assert "\n" not in error, end
         else:
-            is_noted = any("the file ends inside of a table" in note for note in notes)
-            assert is_noted or end > end_of_table, end
+            assert "cut-table" in codes or end > end_of_table, end
 
 
 def test_a_table_with_all_of_the_time_is_complete() -> None:
@@ -323,10 +329,9 @@ def test_a_table_with_all_of_the_time_is_complete() -> None:
     content = log(part([CONV, POOL])).encode()
     table, _, _ = content[content.index(b"=====") :].partition(b"\n\n")
     rows = content[: content.index(table)] + table
-    note = "the file ends inside of a table, so nodes may be missing; copy it again"
-    assert note not in outcome(rows + b"\n")[1]
-    assert note in outcome(rows)[1]
-    assert note in outcome(rows[: rows.rindex(b"\n") + 1])[1]
+    assert "cut-table" not in outcome(rows + b"\n")[1]
+    assert "cut-table" in outcome(rows)[1]
+    assert "cut-table" in outcome(rows[: rows.rindex(b"\n") + 1])[1]
 
 
 @pytest.mark.parametrize("text", ["nan", "-nan", "inf", "1e999", "1.7e308", "-5"])
