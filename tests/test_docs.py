@@ -144,7 +144,7 @@ MOST_WORDS_OF: Final = {
     "docs/pytorch.md": 2809,
     "docs/reading.md": 2409,
 }
-MOST_WORDS_IN_ALL = 35_914  # 30,000 once all pages are short
+MOST_WORDS_IN_ALL = 31_400  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
 
 
