@@ -290,6 +290,31 @@ def test_the_files_that_documents_name_exist() -> None:
     assert not missing, "\n".join(missing)
 
 
+PACKAGE = ROOT / "profile_analyze"
+NAMED_MODULE = re.compile(
+    r"`(?P<file>(?:\w+/)*\w+\.py)`"
+    r"|`(?P<package>cli|columns|comparison|fleet|gate|model|readers|views|work)\.(?P<name>\w+)"
+)
+
+
+def test_the_modules_that_docstrings_name_exist() -> None:
+    sources = [source.as_posix() for source in SOURCES]
+
+    def exists(named: re.Match[str]) -> bool:
+        if named["file"]:
+            return any(source.endswith(f"/{named['file']}") for source in sources)
+        module = PACKAGE / named["package"] / named["name"]
+        return module.is_dir() or module.with_suffix(".py").exists()
+
+    missing = [
+        f"{path.relative_to(ROOT)}: {named[0]}"
+        for path in PACKAGE.rglob("*.py")
+        for named in NAMED_MODULE.finditer(path.read_text(encoding="utf-8"))
+        if not exists(named)
+    ]
+    assert not missing, "\n".join(missing)
+
+
 @pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_names_in_developer_documents_exist(name: str) -> None:
     names = re.findall(

@@ -1,6 +1,6 @@
 """Defines `Column`, the rules for the values of a column, and `RowKind`.
 
-`column_registry.py` declares the columns, and `column_formulas.py` has their formulas.
+`registry.py` declares the columns, and `formulas.py` has their formulas.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RUN_STATISTICS: Final = ("median", "mean", "min", "max")
 # `GroupRule` lists the rules for groups.
 
 FORMULA: Final = "formula"
-"""A formula with the name of the column computes the values: see `model.rows.Formulas`."""
+"""A formula with the name of the column computes the values: see `columns.rows.Formulas`."""
 
 SAME: Final = "same"
 """One formula computes the values of operators and of groups."""
@@ -86,7 +86,7 @@ class LabelOf(NamedTuple):
     """A row's value is a label of the files that its runs were read from."""
 
     key: str
-    """The key that splits rows by the label: see `model.splitting`."""
+    """The key that splits rows by the label: see `model.levels.splitting`."""
     pattern: str = ""
     """If this is not empty, the value is the part of the label that the pattern finds."""
 
@@ -144,13 +144,13 @@ class Column(NamedTuple):
     """Whether the formula needs a baseline (`--compare`)."""
     needs_times: bool = False
     """Whether the formula needs times although `worked` names no column of times. A formula such as
-    `{computation} / {time}` needs no declaration: see `query.formula_words`."""
+    `{computation} / {time}` needs no declaration: see `columns.formula_words`."""
     needs_two_runs: bool = False
     """Whether a value needs the time of the row in at least two runs."""
     needs_split_rows: bool = False
-    """Whether the column exists only if rows are split by it: see `model.splitting`. Other split
-    keys, such as `track`, also exist for rows that are not split. Each row then lists all tracks of
-    its operator."""
+    """Whether the column exists only if rows are split by it: see `model.levels.splitting`. Other
+    split keys, such as `track`, also exist for rows that are not split. Each row then lists all
+    tracks of its operator."""
     shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
     """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
     decimals) or `12`."""
@@ -165,7 +165,7 @@ class Column(NamedTuple):
     `date >= 2026-11-01` use this order, too."""
     worked: str = ""
     """The text with which `--explain` explains the value of an operator: a formula, or the source
-    of the value. `{name}` stands for another column or for one of `query.figures`. A remark follows
+    of the value. `{name}` stands for another column or for one of `views.figures`. A remark follows
     after a semicolon and a blank. With the rule `SAME`, the text holds for groups, too."""
     worked_of_groups: str = ""
     """The text with which `--explain` explains the value of a group with the rule `FORMULA`. Groups
@@ -215,7 +215,7 @@ class RowKind(NamedTuple):
     has_base: bool = False
     """Whether a baseline was given."""
     split_by: tuple[str, ...] = ()
-    """The keys by which rows are split: see `model.splitting`."""
+    """The keys by which rows are split: see `model.levels.splitting`."""
     labels: tuple[str, ...] = ()
     """The names of the labels that files have."""
 

@@ -1,4 +1,4 @@
-"""The columns that need a baseline; their formulas are in `comparison_formulas.py`."""
+"""The columns that need a baseline; their formulas are in `comparison/formulas.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of labels, such as `label.date` and `label.date~^[0-9]+`: see `model.labels`."""
+"""The columns of labels, such as `label.date~^[0-9]+`: see `model.joining.labels`."""
 
 from __future__ import annotations
 

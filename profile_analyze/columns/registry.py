@@ -1,14 +1,15 @@
 """The registry of columns: each column that can be shown, filtered, ordered by or exported.
 
 An entry declares the column's name, unit and meaning, and the rules for its values. The formulas
-are in `column_formulas.py`, so that `--help` can list the columns without importing NumPy.
+are in `formulas.py`, so that `--help` can list the columns without importing NumPy.
 
 Other columns are declared elsewhere:
 
 - `time_columns.py`: kinds of time, shares and running sums
 - `model_columns.py`: columns on the cost of a model
 - `device_columns.py`: columns on kernels and communication
-- `analysis/`: columns that need peak rates or a baseline
+- `roofline_columns.py`: columns that need peak rates
+- `comparison_columns.py`: columns that need a baseline
 - `columns/catalog.py`: families of columns, such as `param.NAME`
 """
 

@@ -1,4 +1,4 @@
-"""The columns that need peak rates; their formulas are in `roofline.py`."""
+"""The columns that need peak rates; their formulas are in `roofline/formulas.py`."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Field(NamedTuple):
     type: pa.DataType
     meaning: str
     unit: str = ""
-    """The unit as in `model.columns.Column.unit`; empty for texts and for row numbers."""
+    """The unit as in `columns.column.Column.unit`; empty for texts and for row numbers."""
 
 
 def table_of(

@@ -45,7 +45,7 @@ def load_with_data_sets(
     The profile is the same as if the files in the `data_sets` had been named instead. From data
     sets, all columns are read, even if they are not in `wanted`. `keeps` decides which parts of
     data sets are read. `found` is called with the number of files in each data set. The other
-    arguments are as in `readers.many.load_runs`.
+    arguments are as in `readers.input.many.load_runs`.
 
     Raises the errors of `load_runs` and of `parts_of`.
     """

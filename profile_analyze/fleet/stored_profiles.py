@@ -1,7 +1,7 @@
 """Turns the joined runs of several files into Arrow tables and back, without any loss.
 
-Each part of a data set stores a `model.runs.Partial`. Partial results can be merged, so the parts
-together give the same profile as their files. `Facts` has everything that is not in a table.
+Each part of a data set stores a `model.joining.runs.Partial`. Partial results can be merged, so the
+parts together give the same profile as their files. `Facts` has everything that is not in a table.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def _totals(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def over_runs(values: NDArray[np.float64], statistic: str) -> NDArray[np.float64]:
     """Return a statistic over the runs, shape (rows,), from `values` of shape (rows, runs).
 
-    `statistic` is one of `columns.RUN_STATISTICS`. NaN is left out.
+    `statistic` is one of `columns.column.RUN_STATISTICS`. NaN is left out.
     """
     if values.shape[1] == 1:
         return values[:, 0]

@@ -61,15 +61,15 @@ class Profile(Tables):
     """The profile of all levels, from which the level was selected; None if it was not kept. Only
     stacks (`views.call_stacks`) and notes on unknown types need it."""
     skipped_runs: int = 0
-    """How many first runs of each process were left out (`model.iterations`)."""
+    """How many first runs of each process were left out (`model.joining.iterations`)."""
     left_out: tuple[tuple[str, str], ...] = ()
     """The files that were left out because they cannot be read, each with the reason."""
     model: StaticModel | None = None
     """The facts of a model, if this is a model that has not run; None for a profile of a run."""
     is_execution_graph: bool = False
     """Whether the profile describes the graph that a runtime executes, with all its operators. A
-    profile of a run can take shapes and work from this graph (`model.with_model`), even if the
-    graph has times of its own."""
+    profile of a run can take shapes and work from this graph (`model.graph.with_model`), even if
+    the graph has times of its own."""
     digests: tuple[bytes | None, ...] = ()
     """The digest of the times of each process, as `run_copies.digests_of` yields it; empty if none
     was computed. Joining computes digests. `changed` drops them if it replaces executions, runs or
@@ -164,8 +164,8 @@ class Profile(Tables):
         """Return the total seconds of all operators; NaN if no time is known.
 
         With several runs, the result is a statistic of the totals of all runs. `run_statistic` is
-        one of `columns.RUN_STATISTICS`. Nested executions count twice until a level is selected:
-        see `levels.at_level`.
+        one of `columns.column.RUN_STATISTICS`. Nested executions count twice until a level is
+        selected: see `at_level`.
         """
         return float(over_runs(self.totals_s(measure)[np.newaxis], run_statistic)[0])
 

@@ -128,9 +128,10 @@ class Tables:
     Joining runs, splitting rows, selecting a level or cutting to a window drops all of them.
     Leaving out runs drops the tables that refer to executions."""
     split_by: Mapping[str, Categorical[Any]] = field(default_factory=dict)
-    """The values of the keys that split the rows (`model.splitting`), shape (operators,) each."""
+    """The values of the keys that split the rows (`model.levels.splitting`), shape
+    (operators,) each."""
     labels: Mapping[str, Categorical[str]] = field(default_factory=dict)
-    """The labels of the processes (`model.labels`), shape (processes,) each."""
+    """The labels of the processes (`model.joining.labels`), shape (processes,) each."""
     stored_times: StoredTimes | None = None
     """The times of the operators, if they are stored beside the executions."""
 

@@ -115,10 +115,10 @@ RUN_KEYS: Final = ("run", "file", "step")
 
 SPLIT_KEYS: Final = (*RUN_KEYS, "track", "stream", "device", "rank", "kernel", "phase")
 """The keys whose value may differ between the executions of an operator. Grouping by such a key
-splits operators: see `model.splitting`."""
+splits operators: see `model.levels.splitting`."""
 
 LABEL: Final = "label."
-"""The prefix of the columns of labels, such as `label.date`: see `model.labels`."""
+"""The prefix of the columns of labels, such as `label.date`: see `model.joining.labels`."""
 LABEL_NAME: Final = r"[A-Za-z_]\w*"
 """A regular expression for the names of labels."""
 

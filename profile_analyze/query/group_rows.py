@@ -1,4 +1,4 @@
-"""Groups of operators as the rows of a question. `Rows` is `model.rows.Rows`."""
+"""Groups of operators as the rows of a question. `Rows` is `columns.rows.Rows`."""
 
 from __future__ import annotations
 

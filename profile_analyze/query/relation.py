@@ -29,7 +29,7 @@ class RelationColumn(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """The unit, as in `model.columns.Column.unit`. It follows from the name: `total_s`."""
+        """The unit, as in `columns.column.Column.unit`. It follows from the name: `total_s`."""
         return (unit_of_machine_name(self.name) or "1") if self.is_number else ""
 
 

@@ -1,7 +1,7 @@
 """The rows of a question before its filters: all operators, or all groups.
 
 Each class computes a column on first use, by the rule in the column's declaration. In docstrings,
-`Rows` is `model.rows.Rows`.
+`Rows` is `columns.rows.Rows`.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class OperatorRows(RowView):
 
     @property
     def has_rates(self) -> bool:
-        """See `model.rows.OperatorRows.has_rates`."""
+        """See `columns.rows.OperatorRows.has_rates`."""
         is_on_host = side_of(self.profile, self.measure) == HOST
         return self.measure.is_run_time and (self.query.host_rates or not is_on_host)
 
@@ -274,7 +274,7 @@ class OperatorRows(RowView):
         return formulas.of_operators[column.name](self)
 
     def ratio(self, numerator: str, denominator: str) -> NDArray[np.float64]:
-        """See `model.rows.OperatorRows.ratio`."""
+        """See `columns.rows.OperatorRows.ratio`."""
         both = blocks_of_rows(self.per_run(numerator), self.per_run(denominator))
         return np.concatenate([self._ratio(above, below) for above, below in both])
 

@@ -1,4 +1,4 @@
-"""The rows of an answer: after filters, order and limit. `Rows` is `model.rows.Rows`."""
+"""The rows of an answer: after filters, order and limit. `Rows` is `columns.rows.Rows`."""
 
 from __future__ import annotations
 

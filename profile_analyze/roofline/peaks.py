@@ -73,7 +73,7 @@ class Peaks(NamedTuple):
     """The value of `--peaks` that measures the rates again, such as `here!`; empty if the rates
     were not measured."""
     dtype_is_named: bool = False
-    """Whether the user named `dtype`. It may then replace FP32: see `roofline.replaces_fp32`."""
+    """Whether the user named `dtype`. It may then replace FP32: see `replaces_fp32`."""
     typed: str = "DEVICE"
     """The value of `--peaks` without a dtype, such as `a100-40gb`; the placeholder `DEVICE` if that
     value names no device."""

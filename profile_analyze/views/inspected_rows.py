@@ -51,7 +51,7 @@ def find_rows(profile: Profile, text: str) -> tuple[int, int | None, Indices]:
             )
         raise QueryError(f"inspect: no operator {text!r} in {profile.file}; {advice}")
     executions = profile.executions
-    # A window keeps some executions without calls and without time: see `model.windows`.
+    # A window keeps some executions without calls and without time: see `model.levels.windows`.
     is_own = (executions.operator == operator) & (executions.calls > 0)
     is_on_device = is_own & on_side(profile, DEVICE)
     # Some formats record an operator on the host and on the device.

@@ -6,7 +6,7 @@ equal. An operator without type and category has the kind of every node. If an o
 nodes, or if several operators fit one node, none of them is matched. There are two exceptions:
 
 - Repeated names: if as many operators as nodes have the same name, they are matched in order. A
-  name of more than `_MOST_NODES` nodes (see `model_names.py`) is matched only in this way.
+  name of more than `_MOST_NODES` nodes (see `names.py`) is matched only in this way.
 - Several shapes: if a node ran with several shapes, the profile may have a row for each shape. All
   these rows are matched, but only rows with the shapes in the model get the work of the node.
 """

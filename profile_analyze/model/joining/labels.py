@@ -1,7 +1,7 @@
 """Labels, which divide the runs of many files: the date, the host and the like.
 
 Each process has at most one value of each label. Questions use labels as group keys and columns:
-see `model.splitting`.
+see `model.levels.splitting`.
 """
 
 from __future__ import annotations

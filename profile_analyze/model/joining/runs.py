@@ -288,7 +288,7 @@ class RunJoiner:
 def join_runs(profiles: Iterable[Profile]) -> Profile:
     """Join `profiles` into one profile with all their runs.
 
-    Profiles of different ranks become one job: see `model.ranks`.
+    Profiles of different ranks become one job: see `model.joining.ranks`.
 
     Operators with equal values in all columns of `IDENTITY` are matched across runs. Duplicates
     within one profile are matched in the order of execution. Operators of only some runs are kept.

@@ -16,7 +16,7 @@ convolutions calls a second operator, which computes the convolution. The work o
 therefore does not count if the executions inside do at least half of it. The computation and memory
 of the outer operator are then N/A, so that totals count the work only once. See `delegation.py`.
 
-`model.ownership` explains parents, targets and owners.
+`model.levels.ownership` explains parents, targets and owners.
 """
 
 from __future__ import annotations

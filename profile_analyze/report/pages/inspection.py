@@ -45,7 +45,7 @@ _LABELS: Final = {
 
 
 def inspection_report(profile: Profile, key: str) -> Report:
-    """Return the report on one operator. For `key` and errors, see `query.inspection.inspect`."""
+    """Return the report on one operator. For `key` and errors, see `views.inspection.inspect`."""
     found = inspect(profile, key)
     facts = Facts(INSPECTION, (*_identity(found), *_of_executions(found)))
     lists = (ListSection(listing) for listing in found.listings)
