@@ -142,7 +142,6 @@ MOST_WORDS_OF: Final = {
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
     "docs/models.md": 2793,
     "docs/pytorch.md": 2809,
-    "docs/reading.md": 2409,
 }
 MOST_WORDS_IN_ALL = 31_400  # 30,000 once all pages are short
 HISTORY = "CHANGELOG.md"  # grows with every version
