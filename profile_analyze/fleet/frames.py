@@ -23,8 +23,7 @@ _NS_PER_S: Final = 1e9
 
 def without_frames(partial: Partial) -> Partial:
     """Return the partial result without operators of level `frame` and their executions."""
-    level = partial.operators.level
-    is_frame = level.where(category == FRAME for category in level.categories)
+    is_frame = partial.operators.are_at(FRAME)
     if not is_frame.any():
         return partial
     kept = np.flatnonzero(~is_frame)
@@ -81,9 +80,8 @@ def _nanoseconds(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
 def _executions(executions: Executions, is_frame: NDArray[np.bool_]) -> Executions:
     """Return the executions that are not functions. In the result, no parent is a function."""
     is_kept = ~is_frame[executions.operator]
-    parent = innermost_above(executions.parent.astype(np.int64), is_kept)
     executions = executions.changed(
-        parent=parent.astype(np.int32),
+        parent=innermost_above(executions.parent, is_kept),
         operator=_new_indices(~is_frame)[executions.operator],
     )
     return executions.take(np.flatnonzero(is_kept))

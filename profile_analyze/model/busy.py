@@ -85,8 +85,7 @@ def is_work(profile: Profile) -> Flags:
 
     This includes work that was launched before the recording. All levels must be present.
     """
-    level = profile.operators.level
-    of_level = level.where(one in (KERNEL, EARLIER) for one in level.categories)
+    of_level = profile.operators.are_at(KERNEL, EARLIER)
     on_device = np.array([track.side == DEVICE for track in profile.tracks], np.bool_)
     executions = profile.executions
     return np.asarray(of_level[executions.operator] & on_device[executions.track])

@@ -242,12 +242,12 @@ class Executions:
         return not self.have_ancestors and bool(np.isnan(self.self_s).all())
 
     @property
-    def above(self) -> NDArray[np.int64]:
+    def above(self) -> Rows:
         """For each execution, its parent, or else the execution that launched it, or else -1.
 
         Shape (executions,).
         """
-        return np.where(self.parent >= 0, self.parent, self.launched_by).astype(np.int64)
+        return np.where(self.parent >= 0, self.parent, self.launched_by)
 
     @property
     def own_s(self) -> Floats:
@@ -277,7 +277,7 @@ class Executions:
             run=self.run + np.int32(first_run) if first_run else self.run,
         )
 
-    def take(self, rows: NDArray[np.int64]) -> Executions:
+    def take(self, rows: NDArray[np.int64] | Rows) -> Executions:
         """Return only `rows`, in that order. References to rows that are left out become -1."""
         columns = {name: _taken(getattr(self, name), rows) for name in COLUMNS}
         if self.have_ancestors:  # otherwise there are no references to renumber
@@ -317,7 +317,7 @@ def _stored(values: NDArray[np.int32]) -> NDArray[np.int32]:
     return values[:1] if is_constant(values) else values
 
 
-def _taken(values: Any, rows: NDArray[np.int64]) -> Any:
+def _taken(values: Any, rows: NDArray[np.int64] | Rows) -> Any:
     # Indexing would turn a column that is stored once into an array with a value for each row.
     if isinstance(values, Categorical):
         return values.take(rows) if values.categories else Categorical.missing(len(rows))

@@ -179,6 +179,10 @@ class Operators:
             raise QueryError(f"{name}: the profile was loaded without this column")
         return self.optional.get(name, if_absent)
 
+    def are_at(self, *levels: str) -> NDArray[np.bool_]:
+        """Return whether each operator has one of `levels`, shape (operators,)."""
+        return self.level.where(one in levels for one in self.level.categories)
+
     @property
     def hold_graphs(self) -> NDArray[np.bool_]:
         """Which operators run a graph of other operators, which are no rows of their level."""

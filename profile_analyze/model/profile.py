@@ -74,8 +74,11 @@ class Profile(Tables):
     """The digest of the times of each process, as `run_copies.digests_of` yields it; empty if none
     was computed. Joining computes digests. `changed` drops them if it replaces executions, runs or
     processes."""
-    # A cache is safe, because nothing in a profile changes. See also `changed`.
+    # Caches are safe, because nothing in a profile changes.
     _measured: dict[str, Any] = field(default_factory=dict, init=False)
+    """Results that depend on `_MEASURED_FIELDS` only. Copies with the same fields share them."""
+    _results: dict[str, Any] = field(default_factory=dict, init=False)
+    """Results of `once`, which may depend on every field."""
 
     def __repr__(self) -> str:
         operators = counted(len(self), "operator")
@@ -95,7 +98,7 @@ class Profile(Tables):
             changes = {"digests": (), **changes}
         copy = replace(self, **changes)
         if not changes.keys() & _MEASURED_FIELDS and len(copy) == len(self):
-            copy._measured.update(self._measured)  # noqa: SLF001  # of the same class
+            object.__setattr__(copy, "_measured", self._measured)  # the class is frozen
             return copy
         if self.stored_times is None or "stored_times" in changes:
             return copy
@@ -132,11 +135,16 @@ class Profile(Tables):
     def _executed(self, side: Side) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         return self._once(f"executed on {side}", lambda: executed_on(self, side))
 
+    def once(self, key: str, compute: Callable[[], T]) -> T:
+        """Return the result of `compute`, which is called only the first time.
+
+        The result stays in memory as long as the profile, so it must not refer to the profile.
+        """
+        return _kept(self._results, key, compute)
+
     def _once(self, key: str, compute: Callable[[], T]) -> T:
-        """Return the result of `compute`, which is called only the first time."""
-        if key not in self._measured:
-            self._measured[key] = compute()
-        return cast("T", self._measured[key])
+        """Like `once`, for a result that depends on `_MEASURED_FIELDS` only."""
+        return _kept(self._measured, key, compute)
 
     def in_bodies(self) -> NDArray[np.bool_]:
         """Return whether each operator is in the body of a loop or the like, shape (operators,).
@@ -200,3 +208,9 @@ class Profile(Tables):
         """Return the indices of the tracks of `side` that have executions."""
         indices: list[int] = np.flatnonzero(self._executed(side)[1]).tolist()
         return indices
+
+
+def _kept(results: dict[str, Any], key: str, compute: Callable[[], T]) -> T:
+    if key not in results:
+        results[key] = compute()
+    return cast("T", results[key])

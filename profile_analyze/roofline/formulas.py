@@ -15,7 +15,7 @@ import numpy as np
 
 from profile_analyze.columns.rows import Formulas
 from profile_analyze.model.categorical import MISSING_CODE, Categorical
-from profile_analyze.model.levels.links import is_limited_by_link
+from profile_analyze.model.levels.owned_work import is_limited_by_link
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, finite, ratio

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from profile_analyze.model.levels.ancestors import depths, innermost_above
-from profile_analyze.model.levels.ownership import nested_targets, without_nested
+from profile_analyze.model.levels.level import nested_targets, without_nested
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import numbered
 from profile_analyze.model.terms import EARLIER, KERNEL, MODULE, RUNTIME
@@ -49,9 +49,8 @@ def stacks_of(profile: Profile, side: Side, counts: Flags) -> dict[Stack, float]
     Unknown times, and work from before the recording, do not count. Stacks without time are left
     out.
     """
-    level = profile.operators.level
-    is_recorded = level.where(one != EARLIER for one in level.categories)
-    is_on_side = on_side(profile, side) & is_recorded[profile.executions.operator]
+    is_earlier = profile.operators.are_at(EARLIER)[profile.executions.operator]
+    is_on_side = on_side(profile, side) & ~is_earlier
     self_s = _self_times(profile, is_on_side)
     chosen = np.flatnonzero(is_on_side & counts & (self_s > 0))  # false for NaN
     contexts, context = _contexts(profile)
@@ -70,7 +69,7 @@ def _self_times(profile: Profile, is_on_side: Flags) -> NDArray[np.float64]:
     NaN is N/A. The values of all other executions have no meaning.
     """
     above = innermost_above(profile.executions.above, is_on_side)
-    nested, _ = nested_targets(profile, is_on_side, above)
+    nested, _ = nested_targets(profile.executions, profile.tracks, is_on_side, above)
     return without_nested(profile.executions, nested, above)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.levels.levels import at_level
+from profile_analyze.model.levels.levels import timed_rows
 from profile_analyze.model.measures import HOST_TIME, TIME
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import quantile_of_runs, total
@@ -98,9 +98,9 @@ class Inspection(NamedTuple):
         name = level.categories[level.codes[self.operator]]
         if self.number is not None or len(profile.runs) == 1 or name not in LEVELS:
             return {}
-        of_level = np.flatnonzero(level.where(one == name for one in level.categories))
+        of_level = np.flatnonzero(profile.operators.are_at(name))
         row = int(np.searchsorted(of_level, self.operator))
-        rows = at_level(profile, name)
+        rows = timed_rows(profile, name)
         times = {measure: rows.measured(measure.name)[row] for measure in (HOST_TIME, TIME)}
         known = {measure: times_s[~np.isnan(times_s)] for measure, times_s in times.items()}
         return {measure: times_s for measure, times_s in known.items() if len(times_s)}
@@ -134,5 +134,4 @@ def _own_s(profile: Profile) -> Floats:
 
 def _are_driver_calls(profile: Profile) -> NDArray[np.bool_]:
     """Return whether each operator is a driver call, shape (operators,)."""
-    level = profile.operators.level
-    return level.where(one == RUNTIME for one in level.categories)
+    return profile.operators.are_at(RUNTIME)

@@ -132,7 +132,7 @@ def _kernels(profile: Profile, rows: Indices) -> Listing:
     return _listing("kernels", "kernels that the operator launched", columns, found)
 
 
-def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, Indices]:
+def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, NDArray[np.int32]]:
     """Return two arrays: the work on devices that `rows` launched, and which row launched it.
 
     Both have shape (launched,). Of several `rows` above the work, the innermost is returned.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.errors import QueryError
-from profile_analyze.model.levels.ownership import ownership
+from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
 from profile_analyze.model.notes import Importance, Note, TextNote
@@ -74,4 +74,4 @@ def _is_owned(profile: Profile, nested: Profile, operators: NDArray[np.int64]) -
         return of_rows
     assert profile.level is not None, "a nested profile is kept when a level is selected"
     # The extra entry is for -1: executions without an owner.
-    return np.append(of_rows, False)[ownership(nested, profile.level).row_execution]
+    return np.append(of_rows, False)[level_of(nested, profile.level).shown_owner]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run, Track
+from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.levels.levels import at_level, common_level, levels_of
 from profile_analyze.model.notes import Importance
 from profile_analyze.views.summary import summarise
@@ -331,6 +334,38 @@ def test_the_note_on_time_between_operators_names_no_level_that_the_profile_lack
         "modules and regions took 5.00 s (100.0% of the time) outside of all operators, for example "
         "in Python code; the profile has no operators; record them, too",
     )
+
+
+def test_a_level_is_worked_out_once() -> None:
+    profile = nested()
+    for level in levels_of(profile):
+        assert level_of(profile, level) is level_of(profile, level)
+        assert at_level(profile, level) is at_level(profile, level)
+    kept = at_level(profile, keep_nested=True)
+    assert kept.nested is profile
+    assert kept.measured("time") is at_level(profile).measured("time")
+
+
+def test_a_changed_profile_has_levels_of_its_own() -> None:
+    profile = nested()
+    for level in levels_of(profile):
+        assert at_level(profile, level).file != "other"
+        assert at_level(profile.changed(file="other"), level).file == "other"
+
+
+def test_levels_leave_memory_with_their_profile() -> None:
+    profile = nested()
+    reference, enabled = ref(profile), gc.isenabled()
+    gc.disable()  # without it, only objects that do not refer to each other are freed
+    try:
+        for level in levels_of(profile):
+            at_level(profile, level)
+            at_level(profile, level, keep_nested=True)
+        del profile
+        assert reference() is None
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def test_only_one_level_can_be_selected() -> None:

@@ -208,7 +208,7 @@ def waiting_in_collectives(profile: Profile) -> list[Waiting]:
     operators, executions = profile.operators, profile.executions
     collective = operators.categorical("collective")
     is_collective = collective.where(one not in _BETWEEN_TWO for one in collective.categories)
-    is_collective &= operators.level.where(one == KERNEL for one in operators.level.categories)
+    is_collective &= operators.are_at(KERNEL)
     sizes = operators.categorical("group_size")
     is_collective &= sizes.where(one == len(ranks) for one in sizes.categories)
     chosen = np.flatnonzero(is_collective[executions.operator])

@@ -179,10 +179,10 @@ def _missing_rows(profile: Profile, run_counts: Counts) -> tuple[str, Importance
     less if the default table does not show the level. Driver calls are in no table. Rows that no
     run has do not count.
     """
-    level, runs = profile.operators.level, len(profile.runs)
+    runs = len(profile.runs)
     importance = Importance.INCOMPLETE
     for name in LEVELS:
-        of_level = run_counts[level.where(one == name for one in level.categories)]
+        of_level = run_counts[profile.operators.are_at(name)]
         of_level = of_level[of_level > 0]
         missing = int((of_level < runs).sum())
         if missing:
@@ -202,7 +202,7 @@ def _nodes(profile: Profile, run_counts: Counts) -> tuple[int, int]:
     several operators is taken to be in as many runs as these have together.
     """
     operators = profile.operators
-    counts_as_node = ~operators.level.where(one == KERNEL for one in operators.level.categories)
+    counts_as_node = ~operators.are_at(KERNEL)
     counts_as_node &= run_counts > 0
     columns = (operators.level, operators.scope, operators.name, operators.type)
     codes = np.transpose([column.codes[counts_as_node] for column in columns]).tolist()

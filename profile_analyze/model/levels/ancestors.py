@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from numpy.typing import NDArray
 
-    Indices: TypeAlias = NDArray[np.int64]
+Index = TypeVar("Index", bound=np.signedinteger[Any])
 
 
-def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
+def innermost_above(parent: NDArray[Index], is_target: NDArray[np.bool_]) -> NDArray[Index]:
     """For each execution, return its nearest ancestor that is a target, shape (executions,).
 
     `parent` has the parent of each execution, or -1. The parent of a kernel may be the call that
@@ -31,7 +29,7 @@ def innermost_above(parent: Indices, is_target: NDArray[np.bool_]) -> Indices:
         above[undecided] = above[above[undecided]]
 
 
-def depths(above: Indices) -> Indices:
+def depths(above: NDArray[Index]) -> NDArray[np.int64]:
     """Return the number of ancestors of each row, shape (rows,).
 
     `above` has the parent of each row, or -1.
@@ -45,14 +43,14 @@ def depths(above: Indices) -> Indices:
     return depth
 
 
-def outermost(owner: Indices, above: Indices) -> Indices:
+def outermost(owner: NDArray[Index], above: NDArray[Index]) -> NDArray[Index]:
     """For each execution, return the outermost ancestor of its owner, shape (executions,).
 
     `owner` has the owner of each execution, or -1. `above` has the next ancestor of each execution,
     or -1. If the owner has no ancestors, the result is the owner. An execution without an owner has
     -1.
     """
-    rows = np.arange(len(above))
+    rows = np.arange(len(above), dtype=above.dtype)
     outer = np.where(above >= 0, above, rows)
     while True:  # ends, as in `innermost_above`
         further = outer[outer]

@@ -18,10 +18,11 @@ from profile_analyze.model.executions import Run
 from profile_analyze.model.findings import Finding
 from profile_analyze.model.joining.ranks import rank_of_tracks, ranks_of
 from profile_analyze.model.levels.ancestors import innermost_above, outermost
+from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.levels.windows import check_starts
 from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.numbers import total
-from profile_analyze.model.terms import MODULE, OPERATOR
+from profile_analyze.model.terms import MODULE, TOP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +42,7 @@ _MOST_LISTED: Final = 10
 def regions_of(profile: Profile) -> list[str]:
     """Return the names of all modules and regions that ran, the most frequent name first."""
     operators = profile.operators
-    is_region = operators.level.where(one == MODULE for one in operators.level.categories)
+    is_region = operators.are_at(MODULE)
     executed = profile.executions.operator[is_region[profile.executions.operator]]
     counts = np.bincount(operators.name.codes[executed], minlength=len(operators.name.categories))
     order = np.argsort(-counts, kind="stable").tolist()
@@ -104,9 +105,10 @@ def _members_of_ranks(profile: Profile) -> dict[tuple[int, int], Indices]:
 def _regions_called(profile: Profile, name: str) -> Flags:
     """Return whether each execution is a region `name`, and not inside another region `name`."""
     operators = profile.operators
-    is_region = operators.level.where(one == MODULE for one in operators.level.categories)
+    is_region = operators.are_at(MODULE)
     is_region &= operators.name.where(one == name for one in operators.name.categories)
-    return _is_outermost(profile, is_region[profile.executions.operator])
+    executed = is_region[profile.executions.operator]
+    return executed & (innermost_above(profile.executions.above, executed) < 0)
 
 
 def _iterations(
@@ -117,9 +119,9 @@ def _iterations(
     `members` has the executions of each (process, rank), grouped by process.
     """
     executions = profile.executions
-    launched_by = executions.launched_by.astype(np.int64)
+    launched_by = executions.launched_by
     # Work on a device has the start of the host call that launched it.
-    starts = executions.start_s[outermost(np.arange(len(executions)), launched_by)]
+    starts = executions.start_s[outermost(np.arange(len(executions), dtype=np.int32), launched_by)]
     work = _work_of(profile)
     run = np.zeros(len(executions), np.int64)
     is_outside = np.zeros(len(executions), np.bool_)
@@ -201,15 +203,9 @@ def _longer(walls: Floats, others: Floats) -> Floats:
     return np.maximum(*(np.append(one, np.zeros(size - len(one))) for one in (walls, others)))
 
 
-def _is_outermost(profile: Profile, is_target: Flags) -> Flags:
-    """Return whether each execution is a target outside of all other targets."""
-    return is_target & (innermost_above(profile.executions.above, is_target) < 0)
-
-
 def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterator[Note]:
-    level, executions = profile.operators.level, profile.executions
-    is_operator = level.where(one == OPERATOR for one in level.categories)[executions.operator]
-    rows = np.flatnonzero(_is_outermost(profile, is_operator))
+    executions = profile.executions
+    rows = np.flatnonzero(level_of(profile, TOP).own_themselves)
     outside = rows[is_outside[rows]]
     if len(outside):
         share = total(executions.duration_s[outside]) / (

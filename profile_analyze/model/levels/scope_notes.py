@@ -68,7 +68,7 @@ def _names(profile: Profile, chosen: NDArray[np.bool_]) -> set[tuple[int, int]]:
     `chosen` has shape (operators,).
     """
     columns = profile.operators
-    rows = chosen & columns.level.where(one == OPERATOR for one in columns.level.categories)
+    rows = chosen & columns.are_at(OPERATOR)
     return {*zip(columns.name.codes[rows].tolist(), columns.type.codes[rows].tolist(), strict=True)}
 
 

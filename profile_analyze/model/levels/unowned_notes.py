@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.levels.ownership import is_at_level
-from profile_analyze.model.measuring import on_side
 from profile_analyze.model.notes import Importance, Note, TextNote, time_and_share, time_per_run
 from profile_analyze.model.numbers import ratio, total
-from profile_analyze.model.terms import DEVICE, KERNEL, OPERATOR, RUNTIME, TOP
+from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME, TOP
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.model.levels.ownership import Ownership
+    from profile_analyze.model.levels.level import Level
     from profile_analyze.model.profile import Profile
 
 _KINDS: Final = {
@@ -30,20 +28,16 @@ _KINDS: Final = {
 """The kinds of execution that may have no owner, each with a noun and advice for a note."""
 
 
-def notes_on_unowned(
-    profile: Profile, owned: Ownership, level: str, shown: Profile
-) -> Iterator[Note]:
+def notes_on_unowned(profile: Profile, level: Level, shown: Profile) -> Iterator[Note]:
     """Yield notes on executions without an owner: a note for each kind of execution and each side.
 
     `shown` has the rows of the level. The shares in the notes are relative to the whole device
     time: the time of these rows, and the time that was left out. Times on the host have no share.
     """
-    left_out = {
-        kind: is_kind for kind in _KINDS if (is_kind := _without_owner(profile, owned, kind)).any()
-    }
+    left_out = {kind: is_kind for kind in _KINDS if (is_kind := level.unowned(kind)).any()}
     if not left_out:
         return
-    duration_s, on_device = profile.executions.duration_s, on_side(profile, DEVICE)
+    duration_s, on_device = profile.executions.duration_s, level.on_device
     left_out_s = [total(duration_s[is_kind & on_device]) for is_kind in left_out.values()]
     whole_s = total(np.array([*shown.totals_s("time"), *left_out_s]))
     for kind, is_kind in left_out.items():
@@ -52,7 +46,8 @@ def notes_on_unowned(
             if len(chosen):
                 times_s = duration_s[chosen]
                 share = nan if on_host else float(ratio(np.array(total(times_s)), whole_s))
-                why = _why(kind, level, is_launched=bool((owned.parent[chosen] >= 0).any()))
+                is_launched = bool((level.parent[chosen] >= 0).any())
+                why = _why(kind, level.name, is_launched=is_launched)
                 text = _text(kind, times_s, why, len(profile.runs), on_host=on_host)
                 yield TextNote(text, Importance.INCOMPLETE, share)
 
@@ -75,12 +70,3 @@ def _why(kind: str, level: str, *, is_launched: bool) -> str:
     if kind != KERNEL:
         return f"that ran outside of all {owner}s"
     return f"that no {owner} launched" if is_launched else "whose launch is not in the file"
-
-
-def _without_owner(profile: Profile, owned: Ownership, kind: str) -> NDArray[np.bool_]:
-    """Return which executions of a kind have no owner, shape (executions,)."""
-    is_chosen = (owned.owner < 0) & is_at_level(profile, kind)
-    if kind != KERNEL:
-        # Only outermost executions are counted: their times include all nested executions.
-        is_chosen &= owned.parent < 0
-    return is_chosen

@@ -108,9 +108,7 @@ def _partial_runs(profile: Profile, is_inside: Flags, is_clipped: Flags) -> _Par
 
 def _is_of(profile: Profile, *levels: str) -> Flags:
     """Return whether the operator of each execution has one of the levels, shape (executions,)."""
-    level = profile.operators.level
-    has_level = level.where(one in levels for one in level.categories)
-    return np.asarray(has_level[profile.executions.operator])
+    return np.asarray(profile.operators.are_at(*levels)[profile.executions.operator])
 
 
 def _busy_s(profile: Profile, starts: Floats, ends: Floats, window: tuple[float, float]) -> Floats:
@@ -278,7 +276,7 @@ def _with_outer(executions: Executions, is_inside: Flags) -> tuple[Executions, I
     """
     is_kept, run = is_inside.copy(), executions.run.astype(np.int64)
     outer = executions.above
-    rows = np.flatnonzero(is_inside)
+    rows = np.flatnonzero(is_inside).astype(np.int32)
     while len(rows):  # one level up in each pass
         above = outer[rows]
         is_new = (above >= 0) & ~is_kept[above]

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.levels.links import is_limited_by_link
-from profile_analyze.model.levels.owned_work import leaves_work_inside
+from profile_analyze.model.levels.owned_work import is_limited_by_link, leaves_work_inside
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.stale_work import has_stale_work

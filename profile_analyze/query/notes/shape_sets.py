@@ -93,5 +93,5 @@ def _have_varying_shapes(operators: OperatorRows, ran: NDArray[np.bool_]) -> NDA
     counts = np.zeros((int(nodes.max()) + 1, ran.shape[1]), np.int64)
     np.add.at(counts, nodes, ran)
     is_regular = (counts == counts[:, :1]).all(axis=1) & (np.bincount(nodes) > counts[:, 0])
-    is_kernel = of_profile.level.where(one == KERNEL for one in of_profile.level.categories)
+    is_kernel = of_profile.are_at(KERNEL)
     return np.asarray(is_regular[nodes] & ~is_kernel)

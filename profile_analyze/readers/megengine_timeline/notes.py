@@ -44,7 +44,7 @@ def notes_on(
 
 
 def _note_on_unknown_work(found: Recorded, operators: Operators) -> Iterator[Note]:
-    is_operator = operators.level.where(one == OPERATOR for one in operators.level.categories)
+    is_operator = operators.are_at(OPERATOR)
     is_unknown = is_operator & np.isnan(operators.computation)
     if not is_unknown.any():
         return

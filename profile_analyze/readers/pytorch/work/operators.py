@@ -77,7 +77,7 @@ class Described(NamedTuple):
     """One of `terms.CATEGORIES`."""
     work: Work = Work()
     """The work of one call. The rows of inner operators can include the same work: see
-    `model.levels.delegation`."""
+    `model.levels.owned_work`."""
     in_shapes: Shapes | None = None
     in_strides: Strides | None = None
     """The strides of each input in elements, or None for a contiguous input. The tuple is empty if
