@@ -140,7 +140,6 @@ MOST_WORDS = 1500
 MOST_WORDS_OF: Final = {
     "docs/architecture.md": 2500,
     # These pages are still too long. An entry may only shrink, and goes once the page is short.
-    "docs/models.md": 2793,
     "docs/pytorch.md": 2809,
 }
 MOST_WORDS_IN_ALL = 31_400  # 30,000 once all pages are short
