@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from fuzz.documents import HOSTILE_TEXTS
 from profile_analyze.columns.catalog import (
     CATALOG,
-    columns_of,
     find_column,
     group_keys,
-    orderable_names,
 )
-from profile_analyze.columns.column import RowKind
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.columns.model_columns import TILE_NAMES
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.report.formats.output_formats import OUTPUT_FORMATS, find_renderer
@@ -142,13 +140,13 @@ class _Vocabulary(NamedTuple):
     def orders(self) -> tuple[str, ...]:
         """The columns that can order rows."""
         made_up = _OF_GROUPS if self.grouped else _OF_OPERATORS
-        names = (name for name in orderable_names(self.kind) if self._has(name))
+        names = (name for name in self.kind.orderable() if self._has(name))
         return (*names, *_USUAL, *made_up)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that tables can show."""
-        return (*self.orders, *filter(self._has, columns_of(self.kind)))
+        return (*self.orders, *filter(self._has, self.kind.names()))
 
     def _has(self, name: str) -> bool:
         """Return whether the call has the options that the column needs."""

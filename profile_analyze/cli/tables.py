@@ -12,7 +12,7 @@ from profile_analyze.cli.process import end_process
 from profile_analyze.errors import OutputError, QueryError
 from profile_analyze.fleet import entry
 from profile_analyze.report.base import Report, encoded
-from profile_analyze.report.sections import RelationSection
+from profile_analyze.report.sections import TableSection
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
@@ -59,11 +59,12 @@ def exported(request: Request, sources: Sources, processes: int, engine: Engine 
 def sql_report(profile: Profile, request: Request) -> Report:
     """Return the answer to the query of the request as a report."""
     assert request.sql is not None, "the caller checks this"
-    relation = entry.answer_sql(
+    table = entry.answer_sql(
         profile, request.sql, timeout_s=request.sql_timeout, give_up=_giving_up(request)
     )
     notes = (*profile.notes, *profile.notes_on_runs)
-    return Report((RelationSection(relation),), profile, notes)
+    section = TableSection(table, table.columns, chooser="a shorter SELECT")
+    return Report((section,), profile, notes)
 
 
 def _giving_up(request: Request) -> Callable[[QueryError], None]:

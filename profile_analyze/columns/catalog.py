@@ -25,22 +25,23 @@ from profile_analyze.columns.column import (
     FirstOf,
     PartOf,
     RatioOfSums,
-    RowKind,
 )
 from profile_analyze.columns.label_columns import is_label, label_column
 from profile_analyze.columns.parameter_columns import PARAMETER, parameter_column
 from profile_analyze.columns.patterns import compile_pattern
 from profile_analyze.columns.registry import COLUMNS
-from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.errors import UnknownColumnError
 from profile_analyze.model.terms import FULL_NAME, LABEL, TELLING_APART
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from profile_analyze.columns.column import Kind
+
 CATALOG: Final = (*COLUMNS, *roofline_columns.COLUMNS, *comparison_columns.COLUMNS)
 """All columns with a fixed name."""
 
-_BY_NAME: Final = {column.name: column for column in CATALOG}
+BY_NAME: Final = {column.name: column for column in CATALOG}
 _PATH: Final = "scope"
 """The only column whose values are paths. A column such as `scope/2` has their first levels."""
 
@@ -67,8 +68,8 @@ def find_column(text: str, labels: Collection[str] = ()) -> Column:
     """
     if not isinstance(text, str):
         raise UnknownColumnError(f"{text!r} is not the name of a column: a name is a text")
-    if text in _BY_NAME:
-        return _BY_NAME[text]
+    if text in BY_NAME:
+        return BY_NAME[text]
     base, _, pattern = text.partition("~")
     if base in labels:
         return find_column(LABEL + text)
@@ -88,17 +89,17 @@ def _derived_column(text: str) -> Column | None:
     if pattern and _is_text(base):
         return _pattern_column(find_column(base), pattern)
     if levels := _levels(text):
-        return _levels_column(_BY_NAME[_PATH], levels)
+        return _levels_column(BY_NAME[_PATH], levels)
     if _is_aggregate(text):
         base, _, name = text.partition(".")
-        return aggregate_column(_BY_NAME[base], canonical_name(name))
+        return aggregate_column(BY_NAME[base], canonical_name(name))
     return None
 
 
 def _is_aggregate(text: str) -> bool:
     """Return whether `text` names an aggregate of a column that groups have: `time.p90`."""
     base, _, name = text.partition(".")
-    column, aggregate = _BY_NAME.get(base), find_aggregate(name)
+    column, aggregate = BY_NAME.get(base), find_aggregate(name)
     if column is None or aggregate is None:
         return False
     # `flops.sum` and `flops.mean` do not exist: a sum or a mean of ratios means nothing. The column
@@ -109,7 +110,7 @@ def _is_aggregate(text: str) -> bool:
 
 def _is_text(text: str) -> bool:
     """Return whether `text` names a column of texts that patterns can search."""
-    return _BY_NAME[text].kind != "number" if text in _BY_NAME else _levels(text) > 0
+    return BY_NAME[text].kind != "number" if text in BY_NAME else _levels(text) > 0
 
 
 def _levels(text: str) -> int:
@@ -121,22 +122,22 @@ def _levels(text: str) -> int:
 def _advice(text: str, labels: Collection[str]) -> str:
     if not text:
         return NO_BLANKS
-    if text.removeprefix("+") in _BY_NAME:
+    if text.removeprefix("+") in BY_NAME:
         return f"+ is for --order-by; write {text[1:]}"
     parts = re.split(r"[,;:|\s]+", text)
     # Other tools have headings of several words that are columns here, such as `self time`.
     is_heading = bool(meant_column(text) or column_of_heading(text))
-    if len(parts) > 1 and all(part in _BY_NAME for part in parts) and not is_heading:
+    if len(parts) > 1 and all(part in BY_NAME for part in parts) and not is_heading:
         names = ",".join(parts)
         return "name one column" if "," in text else f"separate columns by commas: {names}"
-    likely = _likely_in_any_question(text, (*_BY_NAME, *labels))
+    likely = _likely_in_any_question(text, (*BY_NAME, *labels))
     all_columns = f"the columns are {listed(column.name for column in CATALOG)}"
     return missing_part(text) or likely or all_columns
 
 
 def is_number(name: str) -> bool:
     """Return whether `name` is a column of numbers with a fixed name."""
-    return name in _BY_NAME and _BY_NAME[name].kind == "number"
+    return name in BY_NAME and BY_NAME[name].kind == "number"
 
 
 def column_of_heading(text: str) -> str:
@@ -148,7 +149,7 @@ def column_of_heading(text: str) -> str:
         return ""
     name = plain_name(re.sub(r" \([A-Za-z/]+\)$", "", text))
     point = ".".join(name.rsplit("_", 1))
-    return next((one for one in (name, point) if one in _BY_NAME or _is_aggregate(one)), "")
+    return next((one for one in (name, point) if one in BY_NAME or _is_aggregate(one)), "")
 
 
 def listed(names: Iterable[str]) -> str:
@@ -194,12 +195,12 @@ def with_need(name: str) -> str:
 
 
 def _needs_base(name: str) -> bool:
-    return name in _BY_NAME and _BY_NAME[name].needs_base
+    return name in BY_NAME and BY_NAME[name].needs_base
 
 
 def missing_part(text: str) -> str:
     """Return advice on a key that lacks its pattern or levels: `name~`, `scope/`; else empty."""
-    if text.endswith("~") and text[:-1] in _BY_NAME:
+    if text.endswith("~") and text[:-1] in BY_NAME:
         return f"write a pattern after ~, such as {text}conv"
     if text.startswith(f"{_PATH}/"):
         return f"write how many levels to keep, such as {_PATH}/2"
@@ -237,26 +238,6 @@ def group_keys() -> tuple[str, ...]:
     return tuple(column.name for column in CATALOG if column.is_key)
 
 
-def orderable_names(kind: RowKind) -> tuple[str, ...]:
-    """Return the names of the columns that rows of this kind can be ordered by."""
-    named = [column.name for column in CATALOG if column.orderable and kind.has(column)]
-    derived = [key for key in kind.keys or () if key not in _BY_NAME]
-    return (*derived, *named)
-
-
-def columns_of(kind: RowKind, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """Return the names of the columns that rows of this kind have.
-
-    Group keys come first. The other columns are in the order of the registry, with the columns in
-    `extra` after `time`. Labels that split operators come last.
-    """
-    keys = kind.keys or ()
-    names = [column.name for column in CATALOG if kind.has(column) and column.name not in keys]
-    after_time = names.index("time") + 1
-    labels = [key for key in kind.split_by if key.startswith(LABEL)] if kind.keys is None else []
-    return (*keys, *names[:after_time], *extra, *names[after_time:], *labels)
-
-
 DISTINGUISHING: Final = (*TELLING_APART, "input_dtype", FULL_NAME)
 """The columns that pictures and sentences use to tell operators with equal names apart."""
 
@@ -271,44 +252,17 @@ def all_optional_columns() -> frozenset[str]:
     return optional_columns_of(column.name for column in CATALOG)
 
 
-def check_columns(names: Iterable[str], kind: RowKind) -> None:
+def check_columns(names: Iterable[str], kind: Kind) -> None:
     """Raise `UnknownColumnError` if rows of this kind lack one of the columns in `names`."""
     for name in names:
-        column = find_column(name, kind.labels)
-        check_needs(column, kind)
+        column = kind.find(name)
+        kind.check_needs(column)
         if not kind.has(column):
-            if column.is_key and kind.noun == "groups":
+            if column.is_key and kind.keys is not None:
                 advice = "add it to --aggregate-by"
                 raise UnknownColumnError(f"groups have no column {name!r}; {advice}")
-            have = listed(columns_of(kind))
+            have = listed(kind.names())
             raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
-
-
-def check_needs(column: Column, kind: RowKind) -> None:
-    """Raise `QueryError` if rows of this kind lack what `column` needs, such as peak rates."""
-    if column.needs_peaks and not kind.has_peaks:
-        raise QueryError(
-            f"{column.name} needs the peak rates of a device; add --peaks DEVICE (--peaks list "
-            "shows all), --peaks auto for the device that the profile names, --peaks here for this "
-            "machine, or two rates: --peaks 19.5T:1555G"
-        )
-    if column.needs_base and not kind.has_base:
-        raise QueryError(f"{column.name} needs a profile to compare with; add --compare FILE")
-    if column.is_label:
-        _check_label(column, kind.labels)
-    if column.needs_split_rows and not kind.are_split_by(column):
-        raise QueryError(
-            f"rows are not split by {column.name}; group by {column.name}, or filter with "
-            f"--where '{column.name} == ...'"
-        )
-
-
-def _check_label(column: Column, labels: Collection[str]) -> None:
-    """Raise `QueryError` if the files do not have the label of `column`."""
-    name = column.export_name.partition("~")[0]
-    if name not in labels:
-        known = f"the labels are {', '.join(labels)}" if labels else "files have no labels"
-        raise QueryError(f"there is no label {name!r}; {known}")
 
 
 # A token is an escaped character, a character set such as [^(,], or any other character. A set

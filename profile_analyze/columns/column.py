@@ -1,16 +1,16 @@
-"""Defines `Column`, the rules for the values of a column, and `RowKind`.
+"""Defines `Column`, the rules for the values of a column, and `Kind`, what rows are.
 
-`registry.py` declares the columns, and `formulas.py` has their formulas.
+`registry.py` declares the columns of operators and groups, and `formulas.py` has their formulas.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from profile_analyze.model.terms import is_split_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 DEFAULT_ORDER: Final = "time"
 
@@ -94,7 +94,7 @@ class LabelOf(NamedTuple):
 OperatorRule: TypeAlias = "Literal['formula'] | RunningSum | Parameter | PartOf | FirstOf | LabelOf"
 GroupRule: TypeAlias = "Literal['formula', 'same', 'aggregated'] | AggregateOf | RatioOfSums"
 
-Kind: TypeAlias = Literal["number", "text", "mixed"]
+ValueKind: TypeAlias = Literal["number", "text", "mixed", "truth"]
 
 
 # Named tuples, because importing `dataclasses` would take a fifth of the time of `--help`.
@@ -112,8 +112,9 @@ class Column(NamedTuple):
     group key."""
     of_operators: OperatorRule | None = FORMULA
     """How an operator's value is computed. None if only groups have the column."""
-    kind: Kind = "number"
-    """A `number` column is an array. Columns of texts, or of texts and numbers, are categorical."""
+    kind: ValueKind = "number"
+    """A `number` column is an array, or categorical if integers may be N/A. Columns of texts, of
+    texts and numbers (`mixed`), and of truth values are categorical."""
     has_side: bool = True
     """Whether values belong to the time on one side (device or host). A table that is ordered or
     filtered by a column without a side also has the operators that have a value other than 0, but
@@ -121,8 +122,8 @@ class Column(NamedTuple):
     as_text: Callable[[Any], str] = str
     """Returns the text of a value that is not a number."""
     has_whole_numbers: bool = False
-    """Whether all values of a `mixed` column are whole numbers. In SQL and Parquet, they then stay
-    numbers."""
+    """Whether all values of a categorical column are whole numbers. In SQL and Parquet, they then
+    stay integers."""
     is_key: bool = False
     """Whether operators can be grouped by this column. A group has the value that its operators
     share."""
@@ -151,9 +152,11 @@ class Column(NamedTuple):
     """Whether the column exists only if rows are split by it: see `model.levels.splitting`. Other
     split keys, such as `track`, also exist for rows that are not split. Each row then lists all
     tracks of its operator."""
-    shown_as: Literal["percent", "digits", "decimals", "count"] = "percent"
-    """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `1.00` (two
-    decimals) or `12`."""
+    shown_as: Literal["percent", "digits", "six digits", "decimals", "count"] = "percent"
+    """How a number without a unit is shown to people: `8.5%`, `0.998` (three digits), `0.998123`
+    (six digits), `1.00` (two decimals) or `12`."""
+    heading: str = ""
+    """The heading for people; empty for the name, with blanks for `_` if it is a number."""
     heading_compared: str = ""
     """The heading in a comparison; empty if it is the same as in other tables."""
     signed: bool = False
@@ -205,40 +208,35 @@ class Column(NamedTuple):
         return f"Column({self.name!r}, unit={self.unit!r}, meaning={self.meaning!r})"
 
 
-class RowKind(NamedTuple):
-    """The kind of rows in an answer. It decides which columns the rows have."""
-
-    keys: tuple[str, ...] | None
-    """The group keys, which may be empty. None if rows are operators."""
-    has_peaks: bool = False
-    """Whether peak rates were given."""
-    has_base: bool = False
-    """Whether a baseline was given."""
-    split_by: tuple[str, ...] = ()
-    """The keys by which rows are split: see `model.levels.splitting`."""
-    labels: tuple[str, ...] = ()
-    """The names of the labels that files have."""
-
-    def are_split_by(self, column: Column) -> bool:
-        """Return whether rows are split by the column, such as `run`, or by its label."""
-        keys = {column.base_name}
-        if isinstance(column.of_operators, LabelOf):
-            keys.add(column.of_operators.key)
-        return not keys.isdisjoint(self.split_by)
+class Kind(Protocol):
+    """What the rows of a table are, and which columns they have: see `columns.kinds`."""
 
     @property
     def noun(self) -> str:
-        """The plural noun for the rows, for messages."""
-        return "operators" if self.keys is None else "groups"
+        """The plural noun for the rows, for messages. It is also the name of the table."""
+
+    @property
+    def keys(self) -> tuple[str, ...] | None:
+        """The group keys, which may be empty. None if the rows are not groups."""
+
+    @property
+    def catalog(self) -> Mapping[str, Column]:
+        """The columns with a fixed name, by name. The rows may lack some of them."""
+
+    def find(self, text: str) -> Column:
+        """Return the column that `text` names.
+
+        Raises `UnknownColumnError`, with a suggestion, if there is no such column.
+        """
 
     def has(self, column: Column) -> bool:
         """Return whether these rows have the column."""
-        if column.needs_peaks and not self.has_peaks:
-            return False
-        if column.needs_base and not self.has_base:
-            return False
-        if column.needs_split_rows and not self.are_split_by(column):
-            return False
-        if self.keys is None:  # operators
-            return column.of_operators is not None
-        return column.of_groups is not None or (column.is_key and column.name in self.keys)
+
+    def check_needs(self, column: Column) -> None:
+        """Raise `QueryError` if these rows lack what `column` needs, such as peak rates."""
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the columns that these rows have."""
+
+    def orderable(self) -> tuple[str, ...]:
+        """Return the names of the columns that these rows can be ordered by."""

@@ -25,7 +25,14 @@ T = TypeVar("T")
 Values: TypeAlias = "NDArray[np.float64] | NDArray[np.int64] | Categorical[Any]"
 
 
-class Rows(Protocol):
+class ColumnValues(Protocol):
+    """Rows of any kind, by column. Filters and orders need no more."""
+
+    def __getitem__(self, column: str) -> Any:
+        """Return the values of a column, shape (rows,): see `Values`."""
+
+
+class Rows(ColumnValues, Protocol):
     """Operators or groups."""
 
     @property
@@ -52,9 +59,6 @@ class Rows(Protocol):
 
         Both have shape (rows,).
         """
-
-    def __getitem__(self, column: str) -> Any:
-        """Return the values of another column, shape (rows,)."""
 
     def per_run(self, column: str) -> NDArray[np.float64]:
         """Return the values of a column in each run, shape (rows, runs)."""

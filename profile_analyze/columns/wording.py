@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
+from profile_analyze.columns.column import AggregateOf
 from profile_analyze.units import (
     NOT_AVAILABLE,
     SCALED,
@@ -54,10 +55,6 @@ def mebi(value: float) -> str:
 
 # How the style `fixed` writes numbers with these units: as in the tables of the original tool.
 _FIXED: Final = {"FLO": mega, "FLO/s": mega, "byte": mebi, "byte/s": mebi}
-# The names of these columns get no unit, because they already state it: `flops` is FLO/s.
-_WITHOUT_UNIT: Final = (
-    *("flops", "param_bytes", "input_bytes", "output_bytes", "message_bytes", "bus_bytes"),
-)
 _LEAST_DIFFERENCES: Final = {"s": 0.5e-10, "1": 1e-12}
 """For each unit, the smallest difference that is shown. For times, it is half of 0.1 ns, because no
 clock is finer. For fractions, it is far above what the order of a sum changes."""
@@ -93,6 +90,11 @@ def parameters_text(parameters: Parameters) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters)
 
 
+def truth_text(value: bool) -> str:  # noqa: FBT001  # the value of a column
+    """Return the text of a truth value, as in JSON: `true`."""
+    return str(value).lower()
+
+
 def heading(column: Column, *, compared: bool = False) -> str:
     """Return the heading of a column for people: `host time (s)`, `bandwidth`.
 
@@ -100,6 +102,8 @@ def heading(column: Column, *, compared: bool = False) -> str:
     """
     if compared and column.heading_compared:
         return column.heading_compared
+    if column.heading:
+        return column.heading
     if column.kind != "number":
         return column.export_name or column.name
     words = column.name.replace("_", " ").replace(".", " ", 1)
@@ -107,12 +111,19 @@ def heading(column: Column, *, compared: bool = False) -> str:
 
 
 def machine_name(column: Column) -> str:
-    """Return the name of a column for programs, with its unit: `time_s`, `memory_bytes`."""
+    """Return the name of a column for programs, with its unit: `time_s`, `memory_bytes`.
+
+    A name that already states the unit, such as `flops`, stays as it is.
+    """
+    base, dot, aggregate = column.name, "", ""
+    if isinstance(column.of_groups, AggregateOf):
+        base, dot, aggregate = column.name.partition(".")
+    name = column.export_name or base
     if column.kind != "number":
-        return column.export_name or column.name
-    base, dot, aggregate = column.name.partition(".")
-    unit = "" if base in _WITHOUT_UNIT else _MACHINE_UNITS.get(column.unit, "")
-    return f"{column.export_name or base}{dot and '_'}{aggregate}{unit}"
+        return name
+    states_unit = unit_of_machine_name(name) == column.unit
+    unit = "" if states_unit else _MACHINE_UNITS.get(column.unit, "")
+    return f"{name}{dot and '_'}{aggregate}{unit}"
 
 
 def unit_of_machine_name(name: str) -> str:
@@ -159,16 +170,20 @@ def quantity_text(column: Column, value: Any) -> str:
 def _known_value_text(column: Column, value: Any, style: Style) -> str:
     if column.kind != "number":
         return column.as_text(value)
+    if style == "fixed" and column.unit in _FIXED:
+        return _FIXED[column.unit](value)
+    if column.unit in SCALED and style != "digits":
+        return scaled_text(value, column.unit)
     if isinstance(value, int):
         return str(value)
-    if style == "digits" or (style == "fixed" and column.unit in _FIXED):
-        return six_digits(value) if style == "digits" else _FIXED[column.unit](value)
-    if column.unit in SCALED:
-        return scaled_text(value, column.unit)
+    if style == "digits":
+        return six_digits(value)
     return seconds(value) if column.unit == "s" else _bare_number_text(column, value)
 
 
 def _bare_number_text(column: Column, value: float) -> str:
+    if column.shown_as == "six digits":
+        return six_digits(value)
     if column.unit == "1" and column.shown_as == "percent":
         return percent(value)
     if column.shown_as == "count":

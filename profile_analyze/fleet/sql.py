@@ -20,8 +20,8 @@ from profile_analyze.errors import QueryError
 from profile_analyze.fleet.arrow import COUNT, FLAG, NUMBER, ROW
 from profile_analyze.fleet.sql_errors import reason_of
 from profile_analyze.fleet.sql_tables import DECLARED, MEANINGS, tables_of
-from profile_analyze.fleet.sql_values import plain_values, value_type, with_texts
-from profile_analyze.query.relation import Relation, RelationColumn
+from profile_analyze.fleet.sql_values import answer_column, plain_values, with_texts
+from profile_analyze.query.table import SQL, Table
 from profile_analyze.units import scaled_text, short_time
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def answer_sql(
     *,
     timeout_s: float,
     give_up: Callable[[QueryError], None] | None = None,
-) -> Relation:
+) -> Table:
     """Return the answer to a query. `profile` must be at one level.
 
     A query that takes longer than `timeout_s` is interrupted. A few functions of DuckDB do not
@@ -246,7 +246,7 @@ def _limited_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
-def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
+def _fetched(result: duckdb.DuckDBPyConnection) -> Table:
     """Return the answer. Raises `QueryError` if it is too large or repeats a column name."""
     description = result.description or []
     names = [name for name, *_ in description]
@@ -270,10 +270,5 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Relation:
                     "or add LIMIT"
                 )
     values = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    types = (str(type_) for _, type_, *_ in description)
-    return Relation(
-        tuple(
-            RelationColumn(name, value_type(type_), plain_values(column))
-            for name, type_, column in zip(names, types, values, strict=True)
-        )
-    )
+    columns = (answer_column(name, str(type_)) for name, type_, *_ in description)
+    return Table.of(SQL, dict(zip(columns, map(plain_values, values), strict=True)))

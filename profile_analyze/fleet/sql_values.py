@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from decimal import Decimal
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import duckdb
 
+from profile_analyze.columns.column import Column
+from profile_analyze.columns.wording import truth_text, unit_of_machine_name
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
-    from profile_analyze.query.relation import ValueType
+    _Type: TypeAlias = Literal["integer", "number", "truth", "text"]
 
 _NUMBERS: Final = ("INT", "INTEGER", "FLOAT", "DOUBLE", "DECIMAL", "NUMBER")
 """The names of DuckDB's types of numbers end with one of these."""
@@ -51,7 +55,7 @@ def with_texts(
 
 def _as_text(position: int, type_: str) -> str:
     """Return an expression for the text of a column; empty if the column needs none."""
-    if type_ == "VARCHAR" or value_type(type_) != "text":
+    if type_ == "VARCHAR" or _type_of_values(type_) != "text":
         return ""
     is_nested = type_.endswith("]") or type_.startswith(_NESTED)
     value = f"to_json(#{position})" if is_nested else f"#{position}"
@@ -63,7 +67,23 @@ def _quoted(name: str) -> str:
     return f'"{escaped}"'
 
 
-def value_type(type_: str) -> ValueType:
+def answer_column(name: str, type_: str) -> Column:
+    """Return the column of an answer for a type of DuckDB. The name decides the unit: `total_s`."""
+    of_values = _type_of_values(type_)
+    if of_values == "truth":
+        return Column(name, "", "", kind="truth", as_text=truth_text)
+    if of_values == "text":
+        return Column(name, "", "", kind="text")
+    unit = unit_of_machine_name(name) or "1"
+    is_time = unit == "s"
+    heading = f"{name.removesuffix('_s').replace('_', ' ')} (s)" if is_time else name
+    is_whole = of_values == "integer"
+    return Column(
+        name, unit, "", has_whole_numbers=is_whole, shown_as="six digits", heading=heading
+    )
+
+
+def _type_of_values(type_: str) -> _Type:
     """Return the type of the values that `plain_values` returns for a type of DuckDB."""
     if type_ == "BOOLEAN":
         return "truth"

@@ -23,7 +23,6 @@ from profile_analyze.advice.conditions import (
     advice_on_or,
 )
 from profile_analyze.advice.names import LONGEST_ADVISED
-from profile_analyze.columns.catalog import CATALOG, check_needs, find_column
 from profile_analyze.columns.patterns import compile_pattern, finds
 from profile_analyze.errors import QuantityError, QueryError
 from profile_analyze.model.natural_order import natural_sort_key
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from profile_analyze.columns.column import Column, RowKind
+    from profile_analyze.columns.column import Column, Kind
 
     # One end of a range: a number, and whether the range includes it.
     _Limit: TypeAlias = tuple[float, bool]
@@ -58,8 +57,6 @@ _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
 _OPPOSITES: Final = {"==": "!=", "!=": "==", "~": "!~", "!~": "~"}
 _NAME: Final = r"param\.[^\s=!<>~]+|scope/\w+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
-_COLUMN_NAMES: Final = frozenset(column.name for column in CATALOG)
-_NUMBERS: Final = frozenset(column.name for column in CATALOG if column.kind == "number")
 _FURTHER_CONDITION: Final = (
     rf"(?P<separator>\s(?:and|or)\s|&&?|\|\|?|[,;])\s*(?P<name>{_NAME})\s*"
     rf"(?P<operator>[{_SYMBOLS}]+)\s*(?P<value>.*)"
@@ -77,7 +74,7 @@ class Condition(NamedTuple):
     """`value` as a number; NaN if the condition compares only texts."""
 
     @classmethod
-    def parse(cls, text: str, kind: RowKind) -> Condition:
+    def parse(cls, text: str, kind: Kind) -> Condition:
         """Parse a condition on rows of this kind.
 
         Raises `QueryError`, which names the character of `text` where the mistake is.
@@ -87,15 +84,16 @@ class Condition(NamedTuple):
         # Any sequence of operator characters matches, so that a message can name a wrong operator.
         match = re.fullmatch(rf"\s*({names})\s*([{_SYMBOLS}]+)\s*(.*)", text.rstrip(), re.DOTALL)
         if match is None:
-            raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text, _NUMBERS)}")
+            numbers = {name for name, one in kind.catalog.items() if one.kind == "number"}
+            raise QueryError(f"'{text}' is not a condition; {advice_on_condition(text, numbers)}")
         name, operator, value = match.groups()
         with _error_position(match.start(1), text):
-            column = find_column(name, kind.labels)
+            column = kind.find(name)
             _check_column(column, kind)
         with _error_position(match.start(3), text):
             if column.kind == "number" and (advice := advice_on_missing(name, value)):
                 raise QueryError(advice)
-            _check_single_condition(column, operator, value)
+            _check_single_condition(column, operator, value, kind.catalog)
         with _error_position(match.start(2), text):
             _check_operator(column, operator, value)
         with _error_position(match.start(3), text):
@@ -172,7 +170,7 @@ class Condition(NamedTuple):
         """Whether a category equals `value`, as a text or number. Blanks in shapes are ignored."""
         if isinstance(category, str):
             return category == self.value
-        if isinstance(category, (int, float)):
+        if isinstance(category, (int, float)) and not isinstance(category, bool):
             return _rounded(category) == self.bound
         return self.column.as_text(category).replace(" ", "") == self.value.replace(" ", "")
 
@@ -210,7 +208,7 @@ def _parse_bound(column: Column, operator: str, value: str) -> float:
     if operator in PATTERN_OPERATORS:
         compile_pattern(value)
         return nan
-    if column.kind == "text":
+    if column.kind in ("text", "truth"):
         return nan
     try:
         bound = parse_quantity(value, "" if column.shown_as == "count" else column.unit)
@@ -257,8 +255,8 @@ def check_contradictions(conditions: Sequence[Condition]) -> None:
             )
 
 
-def _check_column(column: Column, kind: RowKind) -> None:
-    check_needs(column, kind)
+def _check_column(column: Column, kind: Kind) -> None:
+    kind.check_needs(column)
     if not kind.has(column):
         advice = "; filter groups with --having" if kind.keys is None else ""
         raise QueryError(f"{kind.noun} have no {column.name}{advice}")
@@ -273,7 +271,7 @@ def _has_ordered_texts(column: Column) -> bool:
 def _operators_of(column: Column) -> tuple[str, ...]:
     if column.kind == "number":
         return tuple(_COMPARISONS)
-    if column.kind == "text" and not _has_ordered_texts(column):
+    if column.kind != "mixed" and not _has_ordered_texts(column):
         return _TEXT_OPERATORS
     return tuple(dict.fromkeys((*_COMPARISONS, *_TEXT_OPERATORS)))
 
@@ -301,13 +299,15 @@ def _missing_value(column: Column, operator: str) -> str:
     return f"a value is missing after {operator}, such as '{name} {operator} {example}'{empty}"
 
 
-def _check_single_condition(column: Column, operator: str, value: str) -> None:
+def _check_single_condition(
+    column: Column, operator: str, value: str, catalog: Mapping[str, Column]
+) -> None:
     """Raise `QueryError` if `value` contains a second condition, as in `1ms and share > 5%`."""
     may_be_any_text = operator in PATTERN_OPERATORS or value[:1] in ("'", '"')
     if may_be_any_text or len(value) > LONGEST_ADVISED:
         return
     match = re.search(_FURTHER_CONDITION, value, re.IGNORECASE | re.DOTALL)
-    if match is None or match["name"] not in _COLUMN_NAMES:
+    if match is None or match["name"] not in catalog:
         return
     if match["separator"].strip().lower() in ("or", "||", "|"):
         raise QueryError(advice_on_or(column.name, is_text=column.kind != "number"))

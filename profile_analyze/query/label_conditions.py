@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.columns.column import RowKind
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.errors import QueryError
 from profile_analyze.model.joining.iterations import only_runs
 from profile_analyze.model.joining.labels import labels_of_runs

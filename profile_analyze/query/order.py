@@ -5,21 +5,20 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from profile_analyze.advice.names import did_you_mean
+from profile_analyze.advice.names import did_you_mean, likely_names
 from profile_analyze.advice.words import meant_column
 from profile_analyze.columns.catalog import (
     NO_BLANKS,
-    check_needs,
     find_column,
     likely_columns,
     listed,
-    orderable_names,
     with_need,
 )
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.errors import QueryError, UnknownColumnError
 
 if TYPE_CHECKING:
-    from profile_analyze.columns.column import Column, RowKind
+    from profile_analyze.columns.column import Column, Kind
 
 
 class Order(NamedTuple):
@@ -32,7 +31,7 @@ class Order(NamedTuple):
     without work."""
 
     @classmethod
-    def parse(cls, text: str, kind: RowKind, before: str = "") -> Order:
+    def parse(cls, text: str, kind: Kind, before: str = "") -> Order:
         """Parse `[+]COLUMN`, where `+` means ascending.
 
         `before` is the previous order in the list; empty for the first.
@@ -45,32 +44,37 @@ class Order(NamedTuple):
             advice = "write a name after +, such as +time" if text else NO_BLANKS
             raise QueryError(f"no column to order by in {text!r}; {advice}")
         try:
-            column = find_column(name, kind.labels)
+            column = kind.find(name)
         except UnknownColumnError:
             advice = _advice_on_unknown(name, kind, before)
             raise UnknownColumnError(f"there is no column {name!r} to order by; {advice}") from None
-        check_needs(column, kind)
+        kind.check_needs(column)
         if not (column.orderable and kind.has(column)):
             raise QueryError(f"{kind.noun} cannot be ordered by {name!r}; they {_choices(kind)}")
         return cls(column, text.startswith("+"))
 
 
-def _choices(kind: RowKind) -> str:
-    return f"can be ordered by {listed(orderable_names(kind))}"
+def _choices(kind: Kind) -> str:
+    return f"can be ordered by {listed(kind.orderable())}"
 
 
-def _advice_on_unknown(name: str, kind: RowKind, before: str) -> str:
+def _advice_on_unknown(name: str, kind: Kind, before: str) -> str:
     """Return what to write instead of `name`, which is not a column."""
     return (
-        _advice_on_order(name, before.removeprefix("+"))
-        or _advice_on_no_order(name)
-        or _likely_columns(name, kind)
-        or _advice_on_comparisons(name)
+        _advice_on_order(name, kind, before.removeprefix("+"))
+        or _advice_on_word(name, kind)
         or f"{kind.noun} {_choices(kind)}"
     )
 
 
-def _advice_on_order(name: str, before: str) -> str:
+def _advice_on_word(name: str, kind: Kind) -> str:
+    """Return the columns that `name` may mean; empty if none is likely."""
+    if not isinstance(kind, RowKind):
+        return did_you_mean(likely_names(name, kind.orderable(), {}))
+    return _advice_on_no_order(name) or _likely_columns(name, kind) or _advice_on_comparisons(name)
+
+
+def _advice_on_order(name: str, kind: Kind, before: str) -> str:
     """Return what to write instead of `-time` or `time desc`; empty for other names."""
     column, _, direction = name.replace(":", " ").rpartition(" ")
     if not column:  # `desc` alone: `time,desc` was split at its comma
@@ -80,7 +84,7 @@ def _advice_on_order(name: str, before: str) -> str:
     elif direction.lower() not in ("asc", "desc", "ascending", "descending"):
         return ""
     with suppress(UnknownColumnError):
-        find_column(column)
+        kind.find(column)
         return f"write {column}, which is largest first, or +{column}, which is smallest first"
     return ""
 
@@ -100,7 +104,7 @@ def _likely_columns(name: str, kind: RowKind) -> str:
         lacks_peaks = find_column(column).needs_peaks and not kind.has_peaks
         return f"{column} (with --peaks)" if lacks_peaks else column
 
-    return likely_columns(name, orderable_names(kind._replace(has_peaks=True)), as_text)
+    return likely_columns(name, kind._replace(has_peaks=True).orderable(), as_text)
 
 
 def _advice_on_comparisons(name: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.columns.aggregates import COUNT, DEFAULT_AGGREGATE
-from profile_analyze.columns.catalog import columns_of
-from profile_analyze.columns.column import DEFAULT_ORDER, RUN_STATISTICS, RowKind
+from profile_analyze.columns.column import DEFAULT_ORDER, RUN_STATISTICS
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.columns.patterns import compile_pattern
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import LABEL, RUN_KEYS, SPLIT_KEYS, is_run_key
@@ -313,7 +313,7 @@ class Query(_Parsed):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of the answer."""
-        return columns_of(self.kind, self.times[1:])
+        return self.kind.names(self.times[1:])
 
     def changed(self, **changes: Any) -> Query:
         """Return a copy of the question with the fields in `changes` replaced."""

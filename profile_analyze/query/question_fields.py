@@ -20,14 +20,13 @@ from profile_analyze.columns.aggregates import (
 from profile_analyze.columns.catalog import (
     CATALOG,
     NO_BLANKS,
-    check_needs,
     find_column,
     group_keys,
     likely_columns,
     missing_part,
     split_names,
 )
-from profile_analyze.columns.column import DEFAULT_ORDER, RUN_STATISTICS, RowKind
+from profile_analyze.columns.column import DEFAULT_ORDER, RUN_STATISTICS
 from profile_analyze.columns.wording import machine_name
 from profile_analyze.errors import PatternError, QueryError, UnknownColumnError
 from profile_analyze.model.measures import MEASURES
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from profile_analyze.columns.column import Column
+    from profile_analyze.columns.kinds import RowKind
     from profile_analyze.query.question import Query
 
 _COMPARISON_ORDER: Final = "absolute_difference"
@@ -121,9 +121,9 @@ def _group_key_column(text: str, kind: RowKind) -> Column:
     if not text:
         raise QueryError(f"by: there is no group key ''; {NO_BLANKS}")
     try:
-        column = find_column(text, kind.labels)
+        column = kind.find(text)
         if column.is_key:
-            check_needs(column, kind)
+            kind.check_needs(column)
             return column
     except PatternError as error:
         raise PatternError(f"by: {error}") from None
@@ -244,7 +244,7 @@ def _check_choices(query: Query) -> None:
             raise QueryError(f"{field}: {value!r} is not one of {choice}")
     for key in query.split_by:
         if key.startswith(LABEL):
-            check_needs(find_column(key), query.kind)  # raises `QueryError` for an unknown label
+            query.kind.check_needs(find_column(key))  # raises `QueryError` for an unknown label
     if query.having and not query.grouped:
         raise QueryError(
             "having: there are no groups; group by something (--aggregate-by), or filter "

@@ -24,7 +24,7 @@ from profile_analyze.query.notes.row_sums import split_sum_notes
 from profile_analyze.query.order import Order
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.shown_rows import ShownRows
-from profile_analyze.query.table import Table
+from profile_analyze.query.table import Asked, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,26 +51,23 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     operators = OperatorRows(_split(whole, query), query)
     profile = operators.profile
     selection = select(query, operators)
-    rows: OperatorRows | GroupRows = operators
-    candidates = selection.operators
-    unjudged_groups: Unjudged = ()
-    if query.grouped:
-        grouping = Grouping.of(candidates, [operators[key] for key in query.by])
-        rows = GroupRows(operators, grouping)
-        evaluated = evaluate(query.group_conditions, rows)
-        matching, unjudged_groups = meeting_all(evaluated, np.ones(len(rows.sizes), np.bool_))
-        candidates = np.flatnonzero(matching)
+    rows, candidates, unjudged_groups = _rows(operators, selection.operators)
     in_order = _in_order(_orders(query, profile), rows, candidates)
     if query.has_default_order and isinstance(rows, OperatorRows):
         in_order = _idle_last(profile, in_order)
     shown = ShownRows(rows, in_order[: query.top or None])
-    return Table(
-        query=query,
-        total_s=operators.total_s,
+    asked = Asked(
+        query,
+        shown,
         recorded=selection.recorded,
         matched=len(selection.operators),
         without_times=selection.not_recorded,
         without_memory=int(np.isnan(profile.operators.memory[selection.operators]).sum()),
+    )
+    return Table(
+        kind=query.kind,
+        values=shown,
+        size=len(shown.sizes),
         available=len(candidates),
         notes=(
             *profile.notes,
@@ -81,8 +78,21 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *unjudged_group_notes(unjudged_groups),
             *(group_notes(rows, len(candidates)) if isinstance(rows, GroupRows) else ()),
         ),
-        shown=shown,
+        asked=asked,
     )
+
+
+def _rows(
+    operators: OperatorRows, selected: NDArray[np.int64]
+) -> tuple[OperatorRows | GroupRows, NDArray[np.int64], Unjudged]:
+    """Return the rows of the question, the indices of those to show, and `Selection.unjudged`."""
+    query = operators.query
+    if not query.grouped:
+        return operators, selected, ()
+    groups = GroupRows(operators, Grouping.of(selected, [operators[key] for key in query.by]))
+    evaluated = evaluate(query.group_conditions, groups)
+    matching, unjudged = meeting_all(evaluated, np.ones(len(groups.sizes), np.bool_))
+    return groups, np.flatnonzero(matching), unjudged
 
 
 def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:

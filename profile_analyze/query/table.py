@@ -1,16 +1,17 @@
-"""The answer to a question: columns of raw values in base units, and facts about them."""
+"""The container of all rows: columns of raw values in base units."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from profile_analyze.columns.aggregates import DEFAULT_AGGREGATE
 from profile_analyze.columns.catalog import check_columns, find_column
 from profile_analyze.columns.column import AGGREGATED
+from profile_analyze.columns.kinds import FixedKind
 from profile_analyze.columns.parameter_columns import PARAMETER
 from profile_analyze.columns.wording import heading, value_text
 from profile_analyze.model.categorical import Categorical
@@ -20,16 +21,20 @@ from profile_analyze.model.visible import visible
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from profile_analyze.columns.column import Column
+    from profile_analyze.columns.column import Column, Kind
+    from profile_analyze.columns.rows import ColumnValues, Values
     from profile_analyze.columns.wording import Style
     from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
     from profile_analyze.query.shown_rows import ShownRows
 
+
+SQL: Final = "sql"
+"""The name of the answer to an SQL query."""
 
 _NOTEBOOK_ROWS: Final = 100
 
@@ -37,17 +42,12 @@ _NOTEBOOK_ROWS: Final = 100
 _HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Table:
-    """The answer to one `Query`: `table["time"]` is a column, `table.rows` has one dict per row.
-
-    Numbers are in base units (seconds, bytes, FLO, FLO/s, byte/s, fractions of 1).
-    """
+class Asked(NamedTuple):
+    """The question that a table of operators or groups answers, and facts about the answer."""
 
     query: Query
-    total_s: float
-    """The denominator of shares: the seconds of all operators of the profile, not only of the rows
-    shown. NaN if the profile has no times."""
+    shown: ShownRows
+    """The rows by column, for reports. `Table.__getitem__` returns the same values as arrays."""
     recorded: int
     """How many operators have executions on the side (device or host) of the measure. In a profile
     without times, all operators count."""
@@ -57,17 +57,102 @@ class Table:
     """The indices of operators that would pass the filters, but have no executions on this side."""
     without_memory: int
     """How many operators that passed the filters have an unknown memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Table:
+    """Rows with columns: `table["time"]` is a column, `table.rows` has one dict per row.
+
+    The rows are operators, groups of operators, or rows with columns of their own, such as the
+    kernels of an operator. Numbers are in base units (seconds, bytes, FLO, FLO/s, byte/s, fractions
+    of 1).
+    """
+
+    kind: Kind
+    """What the rows are, and which columns they have."""
+    values: ColumnValues
+    """The values of each column: an array of numbers, or a categorical column."""
+    size: int
+    """The number of rows."""
     available: int
-    """How many rows (operators or groups) there would be without the limit `top`."""
-    notes: tuple[Note, ...]
+    """How many rows there would be without a limit."""
+    title: str = ""
+    """What people read above the table; empty if it needs no title."""
+    notes: tuple[Note, ...] = ()
     """What a person should know before trusting the answer, one sentence each."""
-    shown: ShownRows
-    """The rows by column, for reports. `__getitem__` returns the same values as arrays."""
+    asked: Asked | None = None
+    """The question about operators that the rows answer; None for other rows."""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        columns: Mapping[Column, Sequence[Any]],
+        *,
+        title: str = "",
+        available: int | None = None,
+    ) -> Table:
+        """Make a table of Python values, with None for N/A.
+
+        `available` is the number of rows before a limit was applied; None if there was none.
+        """
+        size = len(next(iter(columns.values()), ()))
+        return cls(
+            FixedKind(name, {column.name: column for column in columns}),
+            {column.name: column_values(column, values) for column, values in columns.items()},
+            size,
+            size if available is None else available,
+            title,
+        )
 
     @property
     def name(self) -> str:
-        """The name of the table in output formats for programs: `operators` or `groups`."""
-        return self.query.kind.noun
+        """The name of the table in output formats for programs, such as `operators`."""
+        return self.kind.noun
+
+    @property
+    def _asked(self) -> Asked:
+        if self.asked is None:
+            raise AttributeError(f"the table {self.name} is not the answer to a Query")
+        return self.asked
+
+    @property
+    def query(self) -> Query:
+        """The question. Only tables of operators and groups have this and the next attributes."""
+        return self._asked.query
+
+    @property
+    def shown(self) -> ShownRows:
+        """See `Asked.shown`."""
+        return self._asked.shown
+
+    @property
+    def total_s(self) -> float:
+        """The denominator of shares: the seconds of all operators of the profile.
+
+        It does not depend on the rows shown. NaN if the profile has no times.
+        """
+        return self.shown.total_s
+
+    @property
+    def recorded(self) -> int:
+        """See `Asked.recorded`."""
+        return self._asked.recorded
+
+    @property
+    def matched(self) -> int:
+        """See `Asked.matched`."""
+        return self._asked.matched
+
+    @property
+    def without_times(self) -> NDArray[np.int64]:
+        """See `Asked.without_times`."""
+        return self._asked.without_times
+
+    @property
+    def without_memory(self) -> int:
+        """See `Asked.without_memory`."""
+        return self._asked.without_memory
 
     @property
     def several_runs(self) -> bool:
@@ -100,6 +185,8 @@ class Table:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, except those that were not loaded."""
+        if self.asked is None:
+            return self.kind.names()
         not_loaded = self.shown.profile.operators.not_loaded
         return tuple(
             name for name in self.query.columns if find_column(name).optional not in not_loaded
@@ -110,8 +197,8 @@ class Table:
 
         Raises `UnknownColumnError` if these rows do not have it.
         """
-        check_columns((name,), self.query.kind)
-        return find_column(name, self.query.labels)
+        check_columns((name,), self.kind)
+        return self.kind.find(name)
 
     def shown_column(self, name: str) -> Column:
         """Return the column that tables show for `name`.
@@ -119,6 +206,8 @@ class Table:
         If groups have another aggregate than `sum`, such as p90, this is `time.p90` for `time`.
         """
         column = self.column(name)
+        if self.asked is None:
+            return column
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
         if is_other and column.of_groups == AGGREGATED:
@@ -133,7 +222,7 @@ class Table:
 
         Raises `UnknownColumnError` if these rows do not have the column.
         """
-        values = self.shown[self.column(name).name]
+        values = self.values[self.column(name).name]
         array: NDArray[Any] = np.asarray(
             values.values() if isinstance(values, Categorical) else values
         ).view()
@@ -142,11 +231,12 @@ class Table:
 
     def has_numbers(self, name: str) -> bool:
         """Whether the column has numbers, and no texts."""
-        return not isinstance(self.shown[self.column(name).name], Categorical)
+        column = self.column(name)
+        return column.kind == "number" or not isinstance(self.values[column.name], Categorical)
 
     def has_values(self, name: str) -> bool:
         """Whether at least one row has a value other than N/A in the column."""
-        values = self.shown[self.column(name).name]
+        values = self.values[self.column(name).name]
         missing = values.codes < 0 if isinstance(values, Categorical) else np.isnan(values)
         return not bool(missing.all())
 
@@ -199,13 +289,14 @@ class Table:
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self.shown.sizes)
+        return self.size
 
     def _repr_html_(self) -> str:
         """Return the first rows as an HTML table for a notebook, and how many more there are."""
         names = self.columns
         columns = map(self.shown_column, names)
-        headings = [heading(column, compared=self.query.compared) for column in columns]
+        compared = self.asked is not None and self.query.compared
+        headings = [heading(column, compared=compared) for column in columns]
         lines = ["<table>", _html_row("th", headings)]
         rows = zip(*(self.texts(name) for name in names), strict=True)
         lines += [_html_row("td", row) for row in islice(rows, _NOTEBOOK_ROWS)]
@@ -214,8 +305,21 @@ class Table:
         return "\n".join([*lines, "</table>", *rest])
 
     def __repr__(self) -> str:
-        rows = counted(len(self), "group" if self.query.grouped else "operator")
+        rows = counted(len(self), "row" if self.asked is None else self.name.removesuffix("s"))
         return f"Table({rows} of {self.available}, columns={self.columns})"
+
+
+def column_values(column: Column, values: Sequence[Any]) -> Values:
+    """Return Python values, with None for N/A, as the values of a column.
+
+    Integers of which some are N/A stay exact in a categorical column.
+    """
+    if column.kind == "number":
+        if column.has_whole_numbers and None not in values:
+            return np.array(values, np.int64)
+        if all(value is None or isinstance(value, float) for value in values):
+            return np.array(values, np.float64)
+    return Categorical.of(values)
 
 
 def _html_row(tag: str, texts: Iterable[str]) -> str:

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.gate.judge import FailVerdict
-    from profile_analyze.query.relation import Relation
     from profile_analyze.query.table import Table
     from profile_analyze.report.layout.times import Times
     from profile_analyze.views.inspection_listings import Listing
@@ -77,18 +76,14 @@ class TableSection(NamedTuple):
     table: Table
     columns: tuple[str, ...] = ()
     """The columns in this order, or `ALL_COLUMNS`; empty for the format's default columns."""
+    chooser: str = "--columns"
+    """What a user changes to see other columns."""
 
 
 class ListSection(NamedTuple):
     """One of the short tables of `--inspect`, such as the kernels of an operator."""
 
     listing: Listing
-
-
-class RelationSection(NamedTuple):
-    """The answer to an SQL query."""
-
-    relation: Relation
 
 
 class Verdicts(NamedTuple):
@@ -112,6 +107,4 @@ class Chart(NamedTuple):
     """The column that bars show."""
 
 
-Section: TypeAlias = (
-    Facts | Sentences | TableSection | ListSection | RelationSection | Verdicts | Chart
-)
+Section: TypeAlias = Facts | Sentences | TableSection | ListSection | Verdicts | Chart

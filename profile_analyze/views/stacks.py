@@ -31,10 +31,10 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
     rows, only time that belongs to the rows of the table counts: see `model.levels`. Otherwise, all
     time counts, including the time of Python outside of operators.
 
-    Raises `QueryError` for a table of groups or of a comparison.
+    Raises `QueryError` for a table of other rows than operators, or of a comparison.
     """
-    if table.query.grouped or table.query.compared:
-        kind = "a table of groups" if table.query.grouped else "a comparison"
+    if table.name != "operators" or table.query.compared:
+        kind = "a comparison" if table.name == "operators" else f"a table of {table.name}"
         raise QueryError(f"output_format: {kind} has no stacks; choose another format")
     return table.shown.once(_stacks)
 

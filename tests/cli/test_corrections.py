@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from profile_analyze.columns.catalog import listed, orderable_names
-from profile_analyze.columns.column import RowKind
+from profile_analyze.columns.catalog import listed
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.model.terms import SPLIT_KEYS
 from tests.conftest import PROFILES, run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-OPERATOR_COLUMNS = listed(orderable_names(RowKind(None, split_by=SPLIT_KEYS)))
-GROUP_COLUMNS = listed(orderable_names(RowKind(("type",))))
+OPERATOR_COLUMNS = listed(RowKind(None, split_by=SPLIT_KEYS).orderable())
+GROUP_COLUMNS = listed(RowKind(("type",)).orderable())
 TWO_DEVICES = (
     "note: the device time is the sum of 2 comp nodes, which may have run at the same time: "
     '18.6 ms on CompNode("cpu0:0" from "xpux:0"), 13.3 ms on CompNode("cpu1:0" from "xpu1:0")\n'

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import profile_analyze as pa
-from profile_analyze.columns.catalog import CATALOG, columns_of, group_keys, orderable_names
-from profile_analyze.columns.column import RowKind
+from profile_analyze.columns.catalog import CATALOG, group_keys
+from profile_analyze.columns.kinds import RowKind
 from tests.conftest import FIXTURES, PROFILES
 from tests.small import Operator, profile_of
 
@@ -22,14 +22,14 @@ BY_TYPE = RowKind(("type", "name~x"))
 
 def lists() -> Iterator[tuple[str, Iterable[str]]]:
     """Yield a title and the lines of each list."""
-    yield "columns of operators", columns_of(RowKind(None))
+    yield "columns of operators", RowKind(None).names()
     yield (
         "columns of groups by type,name~x, with the 90th percentile",
-        columns_of(BY_TYPE, ("time.p90",)),
+        BY_TYPE.names(("time.p90",)),
     )
     yield "group keys", group_keys()
-    yield "operators can be ordered by", orderable_names(RowKind(None))
-    yield "groups by type,name~x can be ordered by", orderable_names(BY_TYPE)
+    yield "operators can be ordered by", RowKind(None).orderable()
+    yield "groups by type,name~x can be ordered by", BY_TYPE.orderable()
     yield "measured columns", [column.name for column in CATALOG if column.measured]
     small = profile_of([Operator("conv", "Conv", 4, work=(1, 1)), Operator("relu", "Relu", 2)])
     table = pa.run(pa.Query(), small)

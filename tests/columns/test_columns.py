@@ -13,7 +13,8 @@ from profile_analyze.columns import formulas as column_formulas
 from profile_analyze.columns import model_columns
 from profile_analyze.columns.aggregates import find_aggregate
 from profile_analyze.columns.catalog import CATALOG, find_column
-from profile_analyze.columns.column import AGGREGATED, FORMULA, SAME, Column, RowKind, RunningSum
+from profile_analyze.columns.column import AGGREGATED, FORMULA, SAME, Column, RunningSum
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.columns.registry import COLUMNS
 from profile_analyze.columns.rows import Formulas
 from profile_analyze.columns.wording import heading, machine_name, value_text

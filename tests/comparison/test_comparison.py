@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.cli.options.parser import parser
-from profile_analyze.columns.catalog import CATALOG, orderable_names
+from profile_analyze.columns.catalog import CATALOG
 from profile_analyze.comparison.matching import MATCHES
 from profile_analyze.model.notes import Importance, Note
 from profile_analyze.model.terms import RUN_KEYS
@@ -478,7 +478,7 @@ def test_a_comparison_uses_medians() -> None:
 
 
 def test_a_comparison_can_be_ordered_by_its_own_columns() -> None:
-    names = orderable_names(pa.Query(compared=True).kind)
+    names = pa.Query(compared=True).kind.orderable()
     assert {"match", "difference"} <= set(names)
     assert "run" not in names
     with pytest.raises(pa.QueryError, match=r"operators can be ordered by id, .* more "):

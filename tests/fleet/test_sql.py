@@ -157,15 +157,15 @@ def test_operators_have_the_same_values_as_rows_split_by_run(group: str) -> None
     answer = answer_sql(
         profile, f"select run, {names} from operators order by operator, run", timeout_s=60
     )
-    found = dict(zip(answer.names, (column.values for column in answer.columns), strict=True))
-    assert list(found.pop("run")) == table["run"].values().tolist()
+    found = answer.to_dict()
+    assert found.pop("run") == table["run"].values().tolist()
     # A row of a split table has the tracks of one run. A row of SQL has the tracks of all runs.
     for column in COLUMNS:
         if column.name in ("device", "track", "stream", "rank", "kernel"):
             continue
         rows = table[column.name]
         expected = (rows.values() if isinstance(rows, Categorical) else rows).tolist()
-        values = list(found[machine_name(column)])
+        values = found[machine_name(column)]
         if column.kind == "number":
             np.testing.assert_array_equal(np.array(values, np.float64), expected, column.name)
         else:
@@ -317,6 +317,18 @@ def test_values_that_are_not_numbers_are_texts(expression: str, text: str) -> No
 def test_numbers_and_truth_values_do_not_become_texts(expression: str, value: object) -> None:
     outcome = run_command(TINY, "--sql", f"select {expression} as a", "--format", "jsonl")
     assert (json.loads(outcome.out), outcome.code, outcome.err) == ({"a": value}, 0, "")
+
+
+def test_whole_numbers_of_seconds_are_times() -> None:
+    query = "select * from (values (3, 3::hugeint), (null, 12)) t(int_s, hugeint_s)"
+    formats = ("plain", "wiki", "csv")
+    shown = {name: run_command(TINY, "--sql", query, "--format", name).out for name in formats}
+    assert shown == {
+        "plain": "int (s)  hugeint (s)\n  3.000        3.000\n    N/A       12.000\n",
+        "wiki": "|   int (s) |   hugeint (s) |\n|-----------|---------------|\n"
+        "|         3 |             3 |\n|       N/A |            12 |\n",
+        "csv": "int_s,hugeint_s\r\n3,3\r\n,12\r\n",
+    }
 
 
 def test_rows_with_texts_keep_their_order() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.columns.column import RowKind
+from profile_analyze.columns.kinds import RowKind
 from profile_analyze.model.notes import Importance
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.query.conditions import Condition

@@ -15,14 +15,12 @@ from profile_analyze.report.formats.programs import (
     number_texts,
     program_values,
     shown_columns,
-    to_json,
 )
-from profile_analyze.report.sections import RelationSection, TableSection
+from profile_analyze.report.sections import TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from profile_analyze.query.relation import RelationColumn
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display, Report
 
@@ -68,9 +66,6 @@ def _texts(report: Report) -> Iterator[str]:
             for value in facts.values()
         )
         yield _lines([facts.keys(), texts])
-    for relation, *_ in report.all_of(RelationSection):
-        yield _lines([map(csv_cell, relation.names)])
-        yield _lines(zip(*map(_relation_cells, relation.columns), strict=True))
     sections = report.all_of(TableSection)
     several = len(sections) > 1
     for index, section in enumerate(sections):
@@ -95,21 +90,12 @@ def _cells(table: Table, name: str) -> list[str]:
     if column.kind == "number":
         return number_texts(values, missing="")
     # Texts repeat, so each distinct text is formatted once. Ids and parameters may be numbers.
+    texts = {value: column.as_text(value) for value in set(values) - {None}}
     cells = {
-        value: str(value) if isinstance(value, (int, float)) else csv_cell(column.as_text(value))
-        for value in set(values) - {None}
+        value: text if isinstance(value, (int, float)) else csv_cell(text)
+        for value, text in texts.items()
     }
     return [cells.get(value, "") for value in values]
-
-
-def _relation_cells(column: RelationColumn) -> list[str]:
-    """Return the cells of one column of an SQL answer, empty for N/A."""
-    if column.is_number:
-        return number_texts([*column.values], missing="")
-    return [
-        "" if one is None else csv_cell(one if isinstance(one, str) else to_json(one))
-        for one in column.values
-    ]
 
 
 def csv_cell(text: str) -> str:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.model.terms import RELATIVE
 from profile_analyze.report.formats.people import PeopleRenderer
-from profile_analyze.report.formats.relations import fitting_columns
 from profile_analyze.report.layout.aligned_columns import fitted_widths, without_blank_header_lines
 from profile_analyze.report.layout.cells import Cells, cells_of, intervals
 from profile_analyze.report.layout.colors import bar, colored_word, dim
 from profile_analyze.report.layout.column_fitting import (
     Removal,
     fit_columns,
+    fitting_columns,
     left_out_columns,
     ordering_columns,
 )
@@ -95,7 +95,7 @@ class GridRenderer(PeopleRenderer):
         """Return the facts between two rules."""
         return draw(labelled_lines(lines, display), style="simple", numeric=(1,))
 
-    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+    def rows(self, columns: Sequence[Cells], display: Display, chooser: str) -> Iterable[str]:
         """Yield a table with lines between its rows.
 
         On a terminal, texts are wrapped, and the last columns are left out if they do not fit.
@@ -110,7 +110,7 @@ class GridRenderer(PeopleRenderer):
                 for column in columns
             ]
         widths = _widths(columns)
-        shown, about_others = fitting_columns(columns, widths, _frame_width, display)
+        shown, about_others = fitting_columns(columns, widths, _frame_width, display, chooser)
         yield from draw_boxes(
             list(zip(*(column.texts for column in shown), strict=True)),
             headers=[column.header for column in shown],
@@ -136,7 +136,7 @@ class GridRenderer(PeopleRenderer):
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Yield a table with lines between its rows: ASCII lines if the encoding needs them."""
-        table, names = section
+        table, names, _ = section
         shown = names or original_times(table)
         return _table(self.column_texts(table, shown, display), names, display)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import OPERATOR
+from profile_analyze.query.table import SQL
 from profile_analyze.report.facts.facts import GROUP_NAMES
 from profile_analyze.report.facts.sentence_parts import gate_reason
 from profile_analyze.report.formats.programs import (
@@ -16,14 +17,12 @@ from profile_analyze.report.formats.programs import (
     json_values,
     machine_names,
     peaks_record,
-    relation_values,
     shown_columns,
 )
 from profile_analyze.report.sections import (
     INSPECTION,
     Facts,
     ListSection,
-    RelationSection,
     TableSection,
     Verdicts,
 )
@@ -43,6 +42,7 @@ which read the document."""
 
 def json_document(report: Report) -> dict[str, Any]:
     """Return the document. Parts that were not asked for are null or empty."""
+    tables = report.all_of(TableSection)
     return {
         "version": VERSION,
         "profile": _profile(report.source),
@@ -51,8 +51,8 @@ def json_document(report: Report) -> dict[str, Any]:
             tuple(group for group in report.all_of(Facts) if group.name != INSPECTION)
         ),
         "inspection": _inspection(report),
-        "sql": _relation(report),
-        "tables": list(map(_table, report.all_of(TableSection))),
+        "sql": next((_rows(one) for one in tables if one.table.name == SQL), None),
+        "tables": [_table(one) for one in tables if one.table.name != SQL],
         "gate": [
             _condition(verdict)
             for section in report.all_of(Verdicts)
@@ -87,18 +87,6 @@ def _objects(listing: Listing) -> list[dict[str, Any]]:
     """Return an object for each row of a listing. The names of times end with the unit."""
     names = [f"{name}_s" if unit == "s" else name for name, unit in listing.columns]
     return [dict(zip(names, row, strict=True)) for row in listing.rows]
-
-
-def _relation(report: Report) -> dict[str, Any] | None:
-    """Return the answer to an SQL query; None without a query."""
-    sections = report.all_of(RelationSection)
-    if not sections:
-        return None
-    columns = sections[0].relation.columns
-    return {
-        "columns": [{"name": as_utf8(one.name), "unit": one.unit} for one in columns],
-        "rows": list(zip(*map(relation_values, columns), strict=True)),
-    }
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:
@@ -190,8 +178,7 @@ def _track(track: Track) -> dict[str, Any]:
 
 
 def _table(section: TableSection) -> dict[str, Any]:
-    table, names = section.table, shown_columns(section)
-    units = [table.column(name).unit for name in names]
+    table = section.table
     return {
         "name": table.name,
         "measure": table.query.measure,
@@ -199,6 +186,15 @@ def _table(section: TableSection) -> dict[str, Any]:
         "matched": table.matched,
         "available": table.available,
         "shown": len(table),
+        **_rows(section),
+    }
+
+
+def _rows(section: TableSection) -> dict[str, Any]:
+    """Return the columns and the rows of a table."""
+    table, names = section.table, shown_columns(section)
+    units = [table.column(name).unit for name in names]
+    return {
         "columns": [
             {"name": name, "unit": unit}
             for name, unit in zip(machine_names(table, names), units, strict=True)

@@ -8,16 +8,14 @@ from profile_analyze.report.base import encoded
 from profile_analyze.report.formats.json_document import json_document
 from profile_analyze.report.formats.programs import (
     ProgramRenderer,
-    as_utf8,
     facts_alone,
     json_ready,
     json_values,
     machine_names,
-    relation_values,
     shown_columns,
     to_json,
 )
-from profile_analyze.report.sections import RelationSection, TableSection
+from profile_analyze.report.sections import TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,13 +50,12 @@ def _lines(report: Report) -> Iterator[str]:
     facts = facts_alone(report)
     if facts is not None:
         yield to_json(json_ready(facts)) + "\n"
-    for relation, *_ in report.all_of(RelationSection):
-        columns = {as_utf8(column.name): relation_values(column) for column in relation.columns}
-        rows = zip(*columns.values(), strict=True)
-        yield "".join(to_json(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
     for section in report.all_of(TableSection):
         table, names = section.table, shown_columns(section)
-        keys = ["measure", *machine_names(table, names)]
-        measures = [table.query.measure] * len(table)
-        rows = zip(measures, *(json_values(table, name) for name in names), strict=True)
-        yield "".join(to_json(dict(zip(keys, row, strict=True))) + "\n" for row in rows)
+        columns = zip(
+            machine_names(table, names), (json_values(table, name) for name in names), strict=True
+        )
+        measure = {} if table.asked is None else {"measure": [table.query.measure] * len(table)}
+        by_name = {**measure, **dict(columns)}
+        rows = zip(*by_name.values(), strict=True)
+        yield "".join(to_json(dict(zip(by_name, row, strict=True))) + "\n" for row in rows)

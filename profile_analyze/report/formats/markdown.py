@@ -92,7 +92,7 @@ class MarkdownRenderer(PeopleRenderer):
         """Return a short table with a title."""
         return f"{markdown_cell(title)}:\n\n{_pipe_table(columns)}"
 
-    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:  # noqa: ARG002  # markup has no width
+    def rows(self, columns: Sequence[Cells], display: Display, chooser: str) -> Iterable[str]:  # noqa: ARG002  # markup has no width
         """Return a line per row."""
         return [_pipe_table(columns)]
 

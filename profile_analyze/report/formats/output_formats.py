@@ -170,7 +170,7 @@ def render(
         report = report._replace(sections=tuple(sections))
     for section in report.all_of(TableSection):
         if section.columns != ALL_COLUMNS:
-            check_columns(section.columns, section.table.query.kind)
+            check_columns(section.columns, section.table.kind)
     if output_format in TABLE_FORMATS:
         raise QueryError(
             f"output_format: {output_format} is not text; `profile-analyze -o "

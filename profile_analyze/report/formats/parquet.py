@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
+
 from profile_analyze.errors import OutputError, QueryError
 from profile_analyze.report.facts.facts import fact_group
 from profile_analyze.report.formats.programs import (
     ProgramRenderer,
     as_utf8,
     machine_names,
-    relation_values,
     shown_columns,
 )
-from profile_analyze.report.sections import Facts, RelationSection, TableSection
+from profile_analyze.report.sections import Facts, TableSection
 
 try:
     import pyarrow as pa
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.query.relation import RelationColumn
+    from profile_analyze.columns.column import Column
     from profile_analyze.report.base import Display, Report
 
     _Column: TypeAlias = tuple[str, Sequence[Any] | NDArray[Any], pa.DataType, Mapping[str, str]]
@@ -61,32 +62,32 @@ def _table_of(report: Report) -> pa.Table:
         raise QueryError(
             "a Parquet file has one table; write one table at a time: --print-only device or host"
         )
-    relations = report.all_of(RelationSection)
-    if relations:
-        return _arrow_table(map(_of_relation, relations[0].relation.columns))
     return _arrow_table(_columns(sections[0]) if sections else _facts(report))
-
-
-def _of_relation(column: RelationColumn) -> _Column:
-    values = relation_values(column)
-    if column.type == "number":  # includes DuckDB's integers that may not fit int64
-        values = [None if one is None else float(one) for one in values]
-    return as_utf8(column.name), values, _TYPES[column.type], {"unit": column.unit}
 
 
 def _columns(section: TableSection) -> Iterator[_Column]:
     table, names = section.table, shown_columns(section)
     for name, heading in zip(names, machine_names(table, names), strict=True):
-        column, values = table.column(name), table[name]
-        meaning = {"unit": column.unit, "meaning": column.meaning}
-        if table.has_numbers(name):  # ids are numbers in some formats
-            type_ = "integer" if values.dtype.kind == "i" else "number"
-            yield heading, values, _TYPES[type_], meaning
-        elif column.has_whole_numbers:
-            yield heading, values, _TYPES["integer"], meaning
-        else:
-            texts = [None if one is None else as_utf8(column.as_text(one)) for one in values]
-            yield heading, texts, _TYPES["text"], meaning
+        column = table.column(name)
+        values: Sequence[Any] | NDArray[Any] = table[name]
+        metadata = {"unit": column.unit}
+        if column.meaning:
+            metadata["meaning"] = column.meaning
+        type_ = _type(column, table[name])
+        if type_ == "text":
+            values = [None if one is None else as_utf8(column.as_text(one)) for one in values]
+        elif type_ == "number":  # DuckDB's integers may not fit 64 bits
+            values = np.asarray(values, np.float64)
+        yield heading, values, _TYPES[type_], metadata
+
+
+def _type(column: Column, values: NDArray[Any]) -> str:
+    """Return the type of a column in `_TYPES`."""
+    if column.has_whole_numbers or values.dtype.kind == "i":  # ids are numbers in some formats
+        return "integer"
+    if column.kind == "number" or values.dtype.kind == "f":
+        return "number"
+    return "truth" if column.kind == "truth" else "text"
 
 
 def _facts(report: Report) -> Iterator[_Column]:

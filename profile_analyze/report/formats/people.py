@@ -15,7 +15,6 @@ from profile_analyze.report.formats.listings import (
     listing_times,
     listing_title,
 )
-from profile_analyze.report.formats.relations import relation_cells, relation_times
 from profile_analyze.report.layout.aligned_columns import (
     chosen_columns,
     excess_width,
@@ -23,16 +22,21 @@ from profile_analyze.report.layout.aligned_columns import (
     shortened_columns,
     with_narrow_headers,
 )
-from profile_analyze.report.layout.cells import ColumnTexts, draw_cells, times_in, visible_cells
+from profile_analyze.report.layout.cells import (
+    ColumnTexts,
+    cells_of,
+    draw_cells,
+    times_in,
+    visible_cells,
+)
 from profile_analyze.report.layout.column_fitting import left_out_columns
-from profile_analyze.report.layout.default_columns import filled_columns
+from profile_analyze.report.layout.default_columns import every_column, filled_columns
 from profile_analyze.report.layout.paragraphs import paragraph, paragraphs
 from profile_analyze.report.layout.times import AUTO, ORIGINAL, times_for
 from profile_analyze.report.sections import (
     ALL_COLUMNS,
     Facts,
     ListSection,
-    RelationSection,
     Sentences,
     TableSection,
     Verdicts,
@@ -81,7 +85,10 @@ class PeopleRenderer(ABC):
 
     @abstractmethod
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Return a table in pieces, with escapes for characters that `display.encoding` lacks."""
+        """Return a table of operators or groups in pieces.
+
+        Characters that `display.encoding` lacks are escaped.
+        """
 
     def sentences(self, texts: Sequence[str], display: Display) -> str:
         """Return conclusions from facts, or verdicts on the conditions of `--fail-if`, as text."""
@@ -118,8 +125,11 @@ class PeopleRenderer(ABC):
         return ""
 
     @abstractmethod
-    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
-        """Return the answer to an SQL query in pieces."""
+    def rows(self, columns: Sequence[Cells], display: Display, chooser: str) -> Iterable[str]:
+        """Return a table of rows that are neither operators nor groups, in pieces.
+
+        `chooser` is what chooses other columns; see `TableSection.chooser`.
+        """
 
     def shown_columns(self, section: TableSection) -> tuple[str, ...]:
         """Return the columns of a table: the chosen ones, or else the default ones."""
@@ -133,7 +143,8 @@ class PeopleRenderer(ABC):
     def column_texts(self, table: Table, names: Iterable[str], display: Display) -> ColumnTexts:
         """Return the texts of a table that shows the columns `names`."""
         # Without rows, the total decides the unit in the headers.
-        times_s = times_in(table, names) if len(table) else [table.total_s]
+        has_total = table.asked is not None and not len(table)
+        times_s = [table.total_s] if has_total else times_in(table, names)
         return ColumnTexts(table, self.times_of(times_s, display))
 
     def times_of(self, times_s: Iterable[float], display: Display) -> Times:
@@ -183,19 +194,21 @@ class PeopleRenderer(ABC):
             yield [self.sentences([*map(shown, texts)], display)]
         for section in sections:
             if isinstance(section, TableSection):
-                yield self.table(_resolved(section), display)
-            elif isinstance(section, ListSection | RelationSection):
-                yield self._listed(section, display)
+                yield self._table(_resolved(section), display)
+            elif isinstance(section, ListSection):
+                yield [self._listing(section.listing, display)]
             elif isinstance(section, Verdicts):
                 yield [self.sentences([*map(shown, self._verdicts(section, display))], display)]
 
-    def _listed(self, section: ListSection | RelationSection, display: Display) -> Iterable[str]:
-        if isinstance(section, ListSection):
-            return [self._listing(section.listing, display)]
-        times = self.times_of(relation_times(section.relation), display)
-        return self.relation(
-            visible_cells(relation_cells(section.relation, times), display), display
-        )
+    def _table(self, section: TableSection, display: Display) -> Iterable[str]:
+        """Return a table in pieces. Rows other than operators and groups have no colours."""
+        table = section.table
+        if table.asked is not None:
+            return self.table(section, display)
+        names = section.columns or filled_columns(table.columns, table)
+        texts = self.column_texts(table, names, display)
+        columns = cells_of(texts, names, display._replace(color=False))
+        return self.rows(columns, display, section.chooser)
 
     def _listing(self, listing: Listing, display: Display) -> str:
         times = self.times_of(listing_times(listing), display)
@@ -213,4 +226,4 @@ def _resolved(section: TableSection) -> TableSection:
     """Return the section with `ALL_COLUMNS` replaced by the names of the columns with values."""
     if section.columns != ALL_COLUMNS:
         return section
-    return section._replace(columns=filled_columns(section.table.query.columns, section.table))
+    return section._replace(columns=filled_columns(every_column(section.table), section.table))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.report.formats.people import PeopleRenderer
-from profile_analyze.report.formats.relations import fitting_columns
 from profile_analyze.report.layout.aligned_columns import (
     SHORT_WIDTH,
     chosen_columns,
@@ -18,7 +17,11 @@ from profile_analyze.report.layout.aligned_columns import (
     without_blank_header_lines,
 )
 from profile_analyze.report.layout.cells import cells_of, draw_cells, with_intervals
-from profile_analyze.report.layout.column_fitting import Removal, left_out_columns
+from profile_analyze.report.layout.column_fitting import (
+    Removal,
+    fitting_columns,
+    left_out_columns,
+)
 from profile_analyze.report.layout.default_columns import (
     columns_with_values,
     roofline_columns,
@@ -54,10 +57,10 @@ class PlainRenderer(PeopleRenderer):
         """Return the facts in two columns."""
         return draw(labelled_lines(lines, display), style="plain", numeric=(1,))
 
-    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+    def rows(self, columns: Sequence[Cells], display: Display, chooser: str) -> Iterable[str]:
         """Yield a line per row. Texts are shortened, and the last columns left out, to fit."""
         widths = [needed_width(column, SHORT_WIDTH) for column in columns]
-        shown, about_others = fitting_columns(columns, widths, gaps_width, display)
+        shown, about_others = fitting_columns(columns, widths, gaps_width, display, chooser)
         width = display.width
         fitting = shown if width is None else shortened_cells(shown, width, display)
         yield draw_cells(fitting, style="plain")

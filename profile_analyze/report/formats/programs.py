@@ -13,6 +13,7 @@ from profile_analyze.report.layout.default_columns import (
     WORK_COMPARED,
     calls_column,
     columns_beside_time,
+    every_column,
     group_columns,
     model_columns,
 )
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.model.notes import Note
     from profile_analyze.query.question import Query
-    from profile_analyze.query.relation import RelationColumn
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Need, Report
     from profile_analyze.roofline.peaks import Peaks
@@ -110,23 +110,20 @@ def program_columns(query: Query, *, several_runs: bool) -> tuple[str, ...]:
 def shown_columns(section: TableSection) -> list[str]:
     """Return the names of the columns to show: the chosen ones, or else the default ones."""
     table = section.table
-    chosen = table.query.columns if section.columns == ALL_COLUMNS else section.columns
+    chosen = every_column(table) if section.columns == ALL_COLUMNS else section.columns
     names = chosen or _default_columns(table)
     return [table.column(name).name for name in names]  # resolves aliases
 
 
 def _default_columns(table: Table) -> tuple[str, ...]:
     """Return the default columns. `calls` and `key` are last, so that they move no other column."""
+    if table.asked is None:
+        return table.columns
     key = ("key",) if table.query.keys is None else ()
     if table.is_of_model:
         return (*model_columns(table), *key)
     columns = program_columns(table.query, several_runs=table.several_runs)
     return (*dict.fromkeys((*columns, *calls_column(table))), *key)
-
-
-def relation_values(column: RelationColumn) -> list[Any]:
-    """Return the values of one column of an SQL answer, with `json_ready` applied to each."""
-    return list(map(json_ready, column.values))
 
 
 def machine_names(table: Table, names: Sequence[str]) -> list[str]:
@@ -194,7 +191,7 @@ def json_values(table: Table, name: str) -> list[Any]:
     values = program_values(table, name)
     if name == "file" or table.column(name).is_label:  # from names of files: see `as_utf8`
         return list(map(json_ready, values))
-    if name == "parameters":
+    if name == "parameters" and table.asked is not None:
         return [None if value is None else dict(value) for value in values]
     return values
 

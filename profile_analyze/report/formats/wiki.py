@@ -74,13 +74,13 @@ class WikiRenderer(GridRenderer):
         """Return a short table with a title."""
         return f"{escaped(title)}:\n\n{_draw_cells(columns, display)}"
 
-    def relation(self, columns: Sequence[Cells], display: Display) -> Iterable[str]:
+    def rows(self, columns: Sequence[Cells], display: Display, chooser: str) -> Iterable[str]:  # noqa: ARG002  # markup has no width
         """Return a line per row."""
         return [_draw_cells(columns, display)]
 
     def table(self, section: TableSection, display: Display) -> Iterable[str]:
         """Return a line per row."""
-        table, names = section
+        table, names, _ = section
         texts = self.column_texts(table, names or original_times(table), display)
         return [_table(texts, names, display)]
 

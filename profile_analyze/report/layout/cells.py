@@ -41,6 +41,9 @@ class ColumnTexts(NamedTuple):
     def title(self, name: str) -> str:
         """Return the title of a column. It names the kind of a time: `device self time (ms)`."""
         column = self.table.shown_column(name)
+        if self.table.asked is None:
+            title = heading(column)
+            return self.times.title(title) if column.unit == _SECONDS else title
         title = self.times.title(heading(column, compared=self.table.query.compared))
         # The name may end with an aggregate, as in `time.p90`.
         if column.name.partition(".")[0] == "time":
@@ -52,14 +55,16 @@ class ColumnTexts(NamedTuple):
 
         A short name that several kernels share is followed by what tells the kernels apart.
         """
-        if name == "name":
+        if name == "name" and self.table.asked is not None:
             pairs = zip(self.table.texts(name, style), variants_of(self.table), strict=True)
             return [f"{text}{in_brackets(variant)}" for text, variant in pairs]
         column = self.table.column(name)
         if self.times.as_original or column.unit != _SECONDS:
             return self.table.texts(name, style)
-        values = self.table[name].tolist()
-        return [self.times.number(value, signed=column.signed) for value in values]
+        return [
+            NOT_AVAILABLE if value is None else self.times.number(value, signed=column.signed)
+            for value in self.table[name].tolist()
+        ]
 
 
 class Cells(NamedTuple):
@@ -156,7 +161,7 @@ def times_in(table: Table, names: Iterable[str]) -> Iterator[float]:
     """Yield the values of all columns among `names` that are times."""
     for name in names:
         if table.column(name).unit == _SECONDS:
-            yield from table[name].tolist()
+            yield from (value for value in table[name].tolist() if value is not None)
 
 
 def _dim_if_missing(text: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
+    from profile_analyze.report.layout.cells import Cells
 
 # Columns that are shown by default. On a narrow terminal, they are left out in this order.
 _EXTRAS: Final = (
@@ -120,6 +121,25 @@ def fit_columns(
         if index in shown:
             shown.remove(index)
     return shown, excess()
+
+
+def fitting_columns(
+    columns: Sequence[Cells],
+    widths: Sequence[int],
+    separators_width: Callable[[int], int],
+    display: Display,
+    chooser: str,
+) -> tuple[list[Cells], Iterator[str]]:
+    """Return the columns that fit the display, and a paragraph about the other columns.
+
+    The last columns are left out first. `widths` has the least width of each column. `chooser` is
+    what chooses other columns.
+    """
+    shown = list(range(len(columns)))
+    shown, _ = fit_columns(widths, display.width, separators_width, shown[::-1])
+    headers = [column.header for column in columns]
+    about_others = left_out_columns(headers, shown, display, chooser=chooser)
+    return [columns[index] for index in shown], about_others
 
 
 def left_out_columns(

@@ -148,7 +148,12 @@ def filled_columns(
     filled = {name for name in names if table.has_values(name)}
     if not filled:
         return names if if_none is None else if_none
-    return tuple(name for name in names if name in filled or name in table.query.by)
+    return tuple(name for name in names if name in filled or name in (table.kind.keys or ()))
+
+
+def every_column(table: Table) -> tuple[str, ...]:
+    """Return the names of all columns of a table, also of those that were not loaded."""
+    return table.columns if table.asked is None else table.query.columns
 
 
 def calls_column(table: Table) -> tuple[str, ...]:
