@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.advice.names import did_you_mean, likely_names
 from profile_analyze.columns.catalog import BY_NAME, CATALOG, find_column, listed
@@ -12,6 +12,10 @@ from profile_analyze.model.terms import LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+SQL: Final = "sql"
+"""The name of the answer to an SQL query."""
 
 
 class RowKind(NamedTuple):

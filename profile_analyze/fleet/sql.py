@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
 
+from profile_analyze.columns.kinds import SQL
 from profile_analyze.errors import QueryError
 from profile_analyze.fleet.arrow import COUNT, FLAG, NUMBER, ROW
 from profile_analyze.fleet.sql_errors import reason_of
 from profile_analyze.fleet.sql_tables import DECLARED, MEANINGS, tables_of
 from profile_analyze.fleet.sql_values import answer_column, plain_values, with_texts
-from profile_analyze.query.table import SQL, Table
+from profile_analyze.query.table import Table
 from profile_analyze.units import scaled_text, short_time
 
 if TYPE_CHECKING:
@@ -269,6 +270,5 @@ def _fetched(result: duckdb.DuckDBPyConnection) -> Table:
                     f"argument --sql: the answer has more than {limit:,} {what}; aggregate them, "
                     "or add LIMIT"
                 )
-    values = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     columns = (answer_column(name, str(type_)) for name, type_, *_ in description)
-    return Table.of(SQL, dict(zip(columns, map(plain_values, values), strict=True)))
+    return Table.of(SQL, columns, list(map(plain_values, rows)))

@@ -93,9 +93,9 @@ def _type_of_values(type_: str) -> _Type:
     return "number" if is_number else "text"
 
 
-def plain_values(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return each value as an integer, a float, a truth value or a text; None for N/A."""
-    return tuple(map(_plain, values))
+def plain_values(row: Sequence[Any]) -> tuple[Any, ...]:
+    """Return each value of a row as an integer, float, truth value or text; None for N/A."""
+    return tuple(map(_plain, row))
 
 
 def _plain(value: Any) -> Any:

@@ -21,7 +21,7 @@ from profile_analyze.model.visible import visible
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.query.shown_rows import ShownRows
 
-
-SQL: Final = "sql"
-"""The name of the answer to an SQL query."""
 
 _NOTEBOOK_ROWS: Final = 100
 
@@ -87,23 +84,25 @@ class Table:
     def of(
         cls,
         name: str,
-        columns: Mapping[Column, Sequence[Any]],
+        columns: Iterable[Column],
+        rows: Sequence[Sequence[Any]],
         *,
         title: str = "",
         available: int | None = None,
     ) -> Table:
-        """Make a table of Python values, with None for N/A.
+        """Make a table of rows of Python values, with None for N/A.
 
         `available` is the number of rows before a limit was applied; None if there was none.
         """
-        size = len(next(iter(columns.values()), ()))
-        return cls(
-            FixedKind(name, {column.name: column for column in columns}),
-            {column.name: column_values(column, values) for column, values in columns.items()},
-            size,
-            size if available is None else available,
-            title,
-        )
+        catalog = {column.name: column for column in columns}
+        by_column = list(zip(*rows, strict=True)) or [()] * len(catalog)
+        values = {
+            column.name: _column_values(column, of_column)
+            for column, of_column in zip(catalog.values(), by_column, strict=True)
+        }
+        size = len(rows)
+        available = size if available is None else available
+        return cls(FixedKind(name, catalog), values, size, available, title)
 
     @property
     def name(self) -> str:
@@ -309,7 +308,7 @@ class Table:
         return f"Table({rows} of {self.available}, columns={self.columns})"
 
 
-def column_values(column: Column, values: Sequence[Any]) -> Values:
+def _column_values(column: Column, values: Sequence[Any]) -> Values:
     """Return Python values, with None for N/A, as the values of a column.
 
     Integers of which some are N/A stay exact in a categorical column.

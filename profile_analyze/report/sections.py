@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.query.table import Table
     from profile_analyze.report.layout.times import Times
-    from profile_analyze.views.inspection_listings import Listing
 
 ALL_COLUMNS: Final = ("all",)
 """Stands for all columns of a table. Formats for people leave out columns without any value."""
@@ -40,6 +39,9 @@ class Facts(NamedTuple):
     name: str
     """The name of the group in formats for programs."""
     facts: tuple[FactValue, ...]
+    tables: tuple[Table, ...] = ()
+    """Short tables that belong to the facts, such as the kernels of an operator. Formats for
+    programs without nesting leave them out."""
 
     @property
     def values(self) -> dict[str, Any]:
@@ -80,12 +82,6 @@ class TableSection(NamedTuple):
     """What a user changes to see other columns."""
 
 
-class ListSection(NamedTuple):
-    """One of the short tables of `--inspect`, such as the kernels of an operator."""
-
-    listing: Listing
-
-
 class Verdicts(NamedTuple):
     """The verdicts on the conditions of `--fail-if`."""
 
@@ -107,4 +103,4 @@ class Chart(NamedTuple):
     """The column that bars show."""
 
 
-Section: TypeAlias = Facts | Sentences | TableSection | ListSection | Verdicts | Chart
+Section: TypeAlias = Facts | Sentences | TableSection | Verdicts | Chart

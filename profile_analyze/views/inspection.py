@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.measures import Measure
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
-    from profile_analyze.views.inspection_listings import Listing
+    from profile_analyze.query.table import Table
 
     Floats: TypeAlias = NDArray[np.float64]
     Indices: TypeAlias = NDArray[np.int64]
@@ -36,7 +36,8 @@ class Inspection(NamedTuple):
     """The number of the execution in order of time, from 1; None for all executions."""
     rows: Indices
     """The executions of the operator in order of time. With a number, only that execution."""
-    listings: tuple[Listing, ...]
+    listings: tuple[Table, ...]
+    """Short tables of what ran around, inside and beside the operator."""
 
     @property
     def start_s(self) -> float:

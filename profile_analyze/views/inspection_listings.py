@@ -6,16 +6,19 @@ the launch of a kernel. Execution A is above execution B if A surrounds or launc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from profile_analyze.columns.column import Column
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import distinct_names
 from profile_analyze.model.levels.ancestors import innermost_above
 from profile_analyze.model.measuring import on_side
 from profile_analyze.model.numbers import difference, numbered, quantile_of_runs, total
 from profile_analyze.model.terms import DEVICE
+from profile_analyze.query.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,21 +37,46 @@ _MOST_EXAMPLES: Final = 5
 the neighbours after."""
 
 
-class Listing(NamedTuple):
-    """A short table of what ran around, inside or beside an operator."""
+_text = partial(Column, unit="", kind="text")
+_count = partial(Column, unit="1", has_whole_numbers=True, shown_as="count")
+_time = partial(Column, unit="s", measured=True)
 
-    name: str
-    """The name of the table in formats for programs."""
-    title: str
-    columns: tuple[tuple[str, str], ...]
-    """The name and the unit of each column; the unit is empty for texts."""
-    rows: tuple[tuple[Any, ...], ...]
-    """Each row has a raw value for each column. None and NaN mean N/A."""
-    available: int
-    """The number of rows before the limit was applied."""
+_NAMES: Final = (
+    _text("name", meaning="the name of the other operator"),
+    _text("key", meaning="the text that tells this operator from all others of its file"),
+    _text("level", meaning="the level of this operator, such as kernel or module"),
+)
+_CALLS: Final = _count("calls", meaning="the number of executions")
+_TIME: Final = _time("time", meaning="the time of these executions")
+_SHARE: Final = Column("share", "1", "time / time of the operator that is shown")
+_OF_KERNELS: Final = (
+    _text("kernel", meaning="the name of the kernel"),
+    _NAMES[1],
+    _text(
+        "launched_by",
+        heading="launched by",
+        meaning="the operator and the calls inside it that launched the kernel",
+    ),
+    _CALLS,
+    _TIME,
+    _time("queue", meaning="the median time from the launch to the start of the kernel"),
+)
+_OF_NEIGHBOURS: Final = (
+    _text("side", meaning="whether these executions were before or after the operator"),
+    *_NAMES,
+    _CALLS,
+    _time("gap", meaning="the median time between the two executions"),
+)
+_OF_EXECUTIONS: Final = (
+    _count("number", meaning="the number of the execution in order of time"),
+    _time("start", meaning="the start, in seconds after the start of the profile"),
+    _TIME,
+    _text("track", meaning="the track that the execution ran on"),
+    _count("step", meaning="the number of the step that the execution belongs to"),
+)
 
 
-def listings_of(profile: Profile, rows: Indices) -> tuple[Listing, ...]:
+def listings_of(profile: Profile, rows: Indices) -> tuple[Table, ...]:
     """Return what ran around, inside and beside the executions `rows`, which are not empty."""
     longest = rows[np.argsort(-np.nan_to_num(profile.executions.duration_s[rows]), kind="stable")]
     listings = (
@@ -59,10 +87,10 @@ def listings_of(profile: Profile, rows: Indices) -> tuple[Listing, ...]:
         _neighbours(profile, rows),
         *([_executions(profile, rows, longest[:_MOST_EXAMPLES])] if len(rows) > 1 else ()),
     )
-    return tuple(one for one in listings if one.rows)
+    return tuple(one for one in listings if len(one))
 
 
-def _stack(profile: Profile, row: int, *, several: bool) -> Listing:
+def _stack(profile: Profile, row: int, *, several: bool) -> Table:
     """Return the executions above the execution `row`, outermost first."""
     executions, chain = profile.executions, []
     above = executions.above
@@ -74,24 +102,24 @@ def _stack(profile: Profile, row: int, *, several: bool) -> Listing:
         (*_names(profile, int(executions.operator[one])), float(executions.duration_s[one]))
         for one in reversed(chain)
     ]
-    columns = (*_NAMES, ("time", "s"))
     of_which = " of the longest execution" if several else ""
     title = f"stack{of_which}, outermost first"
     # If there are too many rows, the innermost rows stay, because they are nearest to `row`.
-    return Listing("stack", title, columns, tuple(rows[-_MOST_ROWS:]), len(rows))
+    columns, shown = (*_NAMES, _TIME), rows[-_MOST_ROWS:]
+    return Table.of("stack", columns, shown, title=title, available=len(rows))
 
 
-def _parents(profile: Profile, rows: Indices) -> Listing:
+def _parents(profile: Profile, rows: Indices) -> Table:
     executions = profile.executions
     above = executions.above[rows]
     inside = rows[above >= 0]
     groups = _grouped(executions.operator[above[above >= 0]], executions.duration_s[inside])
     found = [(*_names(profile, one), count, time_s) for one, count, time_s in groups]
-    columns = (*_NAMES, ("calls", "count"), ("time", "s"))
-    return _listing("parents", "parents: what contained or launched the operator", columns, found)
+    title = "parents: what contained or launched the operator"
+    return _listing("parents", title, (*_NAMES, _CALLS, _TIME), found)
 
 
-def _children(profile: Profile, rows: Indices) -> Listing:
+def _children(profile: Profile, rows: Indices) -> Table:
     executions = profile.executions
     is_inside = _flags(executions.parent, rows)
     inner = np.flatnonzero(is_inside)
@@ -101,11 +129,11 @@ def _children(profile: Profile, rows: Indices) -> Listing:
         (*_names(profile, one), count, time_s, time_s / whole_s if whole_s > 0 else np.nan)
         for one, count, time_s in groups
     ]
-    columns = (*_NAMES, ("calls", "count"), ("time", "s"), ("share", "1"))
+    columns = (*_NAMES, _CALLS, _TIME, _SHARE)
     return _listing("children", "children: what ran inside", columns, found)
 
 
-def _kernels(profile: Profile, rows: Indices) -> Listing:
+def _kernels(profile: Profile, rows: Indices) -> Table:
     """Return the work on devices that `rows` launched, by operator and launching operator."""
     executions = profile.executions
     launched, owner = launched_work(profile, rows)
@@ -125,11 +153,7 @@ def _kernels(profile: Profile, rows: Indices) -> Listing:
             )
         )
     found.sort(key=lambda row: -np.nan_to_num(row[4]))
-    columns = (
-        ("kernel", ""), ("key", ""), ("launched_by", ""), ("calls", "count"), ("time", "s"),
-        ("queue", "s"),
-    )  # fmt: skip
-    return _listing("kernels", "kernels that the operator launched", columns, found)
+    return _listing("kernels", "kernels that the operator launched", _OF_KERNELS, found)
 
 
 def launched_work(profile: Profile, rows: Indices) -> tuple[Indices, NDArray[np.int32]]:
@@ -156,7 +180,7 @@ def _chain(profile: Profile, row: int, owner: int) -> str:
     return " > ".join(reversed(names))
 
 
-def _neighbours(profile: Profile, rows: Indices) -> Listing:
+def _neighbours(profile: Profile, rows: Indices) -> Table:
     """Return the operators that ran directly before and directly after `rows`.
 
     Neighbours ran on the same track and have the same parent. The gaps are medians.
@@ -190,12 +214,11 @@ def _neighbours(profile: Profile, rows: Indices) -> Listing:
             )
             for members in groups[:_MOST_EXAMPLES]
         ]
-    columns = (("side", ""), *_NAMES, ("calls", "count"), ("gap", "s"))
     title = "neighbours on the same track"
-    return Listing("neighbours", title, columns, tuple(found), available)
+    return Table.of("neighbours", _OF_NEIGHBOURS, found, title=title, available=available)
 
 
-def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:
+def _executions(profile: Profile, rows: Indices, longest: Indices) -> Table:
     executions = profile.executions
     track_names = names_of_tracks(profile, rows)
     first_s = first_start_s(profile)
@@ -209,8 +232,8 @@ def _executions(profile: Profile, rows: Indices, longest: Indices) -> Listing:
         )
         for row in longest.tolist()
     ]
-    columns = (("number", "count"), ("start", "s"), ("time", "s"), ("track", ""), ("step", "count"))
-    return Listing("executions", "longest executions", columns, tuple(found), len(rows))
+    title = "longest executions"
+    return Table.of("executions", _OF_EXECUTIONS, found, title=title, available=len(rows))
 
 
 def names_of_tracks(profile: Profile, rows: Indices) -> dict[int, str]:
@@ -227,9 +250,6 @@ def first_start_s(profile: Profile) -> float:
     return float(known.min()) if len(known) else np.nan
 
 
-_NAMES: Final = (("name", ""), ("key", ""), ("level", ""))
-
-
 def _names(profile: Profile, operator: int) -> tuple[Any, ...]:
     """Return the name, the key and the level of an operator."""
     one = profile.operators.take(np.array([operator]))
@@ -240,9 +260,9 @@ def _names(profile: Profile, operator: int) -> tuple[Any, ...]:
 
 
 def _listing(
-    name: str, title: str, columns: tuple[tuple[str, str], ...], rows: list[tuple[Any, ...]]
-) -> Listing:
-    return Listing(name, title, columns, tuple(rows[:_MOST_ROWS]), len(rows))
+    name: str, title: str, columns: tuple[Column, ...], rows: list[tuple[Any, ...]]
+) -> Table:
+    return Table.of(name, columns, rows[:_MOST_ROWS], title=title, available=len(rows))
 
 
 def _flags(values: NDArray[np.int32], wanted: Indices) -> NDArray[np.bool_]:

@@ -33,8 +33,9 @@ def stacks_of_table(table: Table) -> dict[Stack, float]:
 
     Raises `QueryError` for a table of other rows than operators, or of a comparison.
     """
-    if table.name != "operators" or table.query.compared:
-        kind = "a comparison" if table.name == "operators" else f"a table of {table.name}"
+    is_of_operators = table.asked is not None and not table.query.grouped
+    if not is_of_operators or table.query.compared:
+        kind = "a comparison" if is_of_operators else f"a table of {table.name}"
         raise QueryError(f"output_format: {kind} has no stacks; choose another format")
     return table.shown.once(_stacks)
 

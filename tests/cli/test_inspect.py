@@ -113,10 +113,11 @@ neighbours on the same track:
     )
     found = inspect(profile, "0")
     assert [one.name for one in found.listings] == ["neighbours", "executions"]
-    assert found.listings[1].rows == (
-        (2, pytest.approx(2 * MS), 2 * MS, "stream 7", 7),
-        (1, 0.0, 0.25 * MS, "stream 7", 7),
-    )
+    names = ("number", "start", "time", "track", "step")
+    assert found.listings[1].rows == [
+        dict(zip(names, (2, pytest.approx(2 * MS), 2 * MS, "stream 7", 7), strict=True)),
+        dict(zip(names, (1, 0.0, 0.25 * MS, "stream 7", 7), strict=True)),
+    ]
     assert found.statistics_s() == pytest.approx(
         {
             "time_s": 2.25 * MS, "own_time_s": 2.25 * MS, "time_min_s": 0.25 * MS,
@@ -289,7 +290,7 @@ def test_the_title_of_neighbours_says_how_many_more_there_are() -> None:
         [{"operator": one, "start_s": n * MS, "duration_s": MS} for n, one in enumerate(order)],
     )
     (neighbours,) = (one for one in inspect(profile, "x").listings if one.name == "neighbours")
-    assert [row[0] for row in neighbours.rows] == ["before"] * 5 + ["after"] * 5
+    assert neighbours["side"].tolist() == ["before"] * 5 + ["after"] * 5
     assert neighbours.available == 7 + 6
     assert "\nneighbours on the same track (3 more):\n" in shown(profile, "x")
 
@@ -427,9 +428,9 @@ def test_long_texts_are_cut_to_the_width() -> None:
 
 def test_operators_outside_a_window_have_no_executions_but_stay_in_stacks() -> None:
     found = inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "gemm")
-    assert [row[:2] for row in found.listings[0].rows] == [
-        ("net", "0"), ("linear", "1"), ("addmm", "2"), ("launch", "4"),
-    ]  # fmt: skip
+    stack = found.listings[0]
+    assert stack["name"].tolist() == ["net", "linear", "addmm", "launch"]
+    assert stack["key"].tolist() == ["0", "1", "2", "4"]
     assert len(inspect(pa.within_times(nested(), 6.5 * MS, 6.75 * MS), "addmm").rows) == 0
 
 

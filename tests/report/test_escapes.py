@@ -27,12 +27,10 @@ from profile_analyze.report.sections import (
     Chart,
     Facts,
     FactValue,
-    ListSection,
     Sentences,
     TableSection,
     Verdicts,
 )
-from profile_analyze.views.inspection_listings import Listing
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -46,14 +44,17 @@ PROFILE: Final = profile_of(
     processes=[HOSTILE],
 )
 CONDITION: Final = FailCondition(HOSTILE, HOSTILE, "time", above=True, limit=1.0, limit_unit="s")
+OWN: Final = (pa.Column(HOSTILE, "", HOSTILE, kind="text"), pa.Column("time", "s", HOSTILE))
+SHORT: Final = Table.of("stack", OWN, [(HOSTILE, 1.0)], title=HOSTILE, available=2)
 SECTIONS: Final[tuple[Section, ...]] = (
     Facts("totals", (FactValue("name", HOSTILE, lambda _: ((HOSTILE, HOSTILE),)),)),
     Sentences(lambda _: (HOSTILE,)),
     TableSection(pa.run(pa.Query(), PROFILE)),
     TableSection(pa.run(pa.Query(), PROFILE), ("all",)),
     TableSection(pa.run(pa.Query(by="name,type,scope,file"), PROFILE)),
-    ListSection(Listing("stack", HOSTILE, ((HOSTILE, ""), ("time", "s")), ((HOSTILE, 1.0),), 2)),
-    TableSection(Table.of("sql", {pa.Column(HOSTILE, "", "", kind="text"): [HOSTILE]})),
+    Facts("inspection", (), (SHORT,)),
+    TableSection(Table.of("sql", OWN, [(HOSTILE, 1.0)])),
+    TableSection(Table.of("kernels", OWN, [(HOSTILE, 1.0)]), (HOSTILE,)),
     Verdicts((FailVerdict(CONDITION, "met", HOSTILE),)),
 )
 

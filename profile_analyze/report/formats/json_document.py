@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.columns.kinds import SQL
 from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import OPERATOR
-from profile_analyze.query.table import SQL
 from profile_analyze.report.facts.facts import GROUP_NAMES
 from profile_analyze.report.facts.sentence_parts import gate_reason
 from profile_analyze.report.formats.programs import (
@@ -22,7 +22,6 @@ from profile_analyze.report.formats.programs import (
 from profile_analyze.report.sections import (
     INSPECTION,
     Facts,
-    ListSection,
     TableSection,
     Verdicts,
 )
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
     from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.model.executions import Track
     from profile_analyze.query.question import Query
+    from profile_analyze.query.table import Table
     from profile_analyze.report.base import Report
-    from profile_analyze.views.inspection_listings import Listing
 
 VERSION: Final = 2
 """The version of the document's structure. Increase it with every change that could break programs
@@ -76,17 +75,16 @@ def _inspection(report: Report) -> dict[str, Any] | None:
     facts = [group for group in report.all_of(Facts) if group.name == INSPECTION]
     if not facts:
         return None
-    lists = {
-        section.listing.name: _objects(section.listing) for section in report.all_of(ListSection)
-    }
+    lists = {table.name: _objects(table) for table in facts[0].tables}
     inspection: dict[str, Any] = json_ready({**facts[0].values, **lists})
     return inspection
 
 
-def _objects(listing: Listing) -> list[dict[str, Any]]:
-    """Return an object for each row of a listing. The names of times end with the unit."""
-    names = [f"{name}_s" if unit == "s" else name for name, unit in listing.columns]
-    return [dict(zip(names, row, strict=True)) for row in listing.rows]
+def _objects(table: Table) -> list[dict[str, Any]]:
+    """Return an object for each row of a short table."""
+    names = machine_names(table, table.columns)
+    rows = zip(*(json_values(table, name) for name in table.columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _condition(verdict: FailVerdict) -> dict[str, Any]:
@@ -178,12 +176,12 @@ def _track(track: Track) -> dict[str, Any]:
 
 
 def _table(section: TableSection) -> dict[str, Any]:
-    table = section.table
+    table, asked = section.table, section.table.asked
     return {
         "name": table.name,
-        "measure": table.query.measure,
-        "query": _query(table.query),
-        "matched": table.matched,
+        "measure": asked and asked.query.measure,
+        "query": asked and _query(asked.query),
+        "matched": table.available if asked is None else asked.matched,
         "available": table.available,
         "shown": len(table),
         **_rows(section),

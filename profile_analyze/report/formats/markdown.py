@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Display, Report
     from profile_analyze.report.layout.cells import Cells, ColumnTexts
+    from profile_analyze.report.layout.column_fitting import Removal
     from profile_analyze.report.sections import Line, TableSection
 
 # Matches text without markup. An underscore at the end of a word may begin emphasis. A dot before a
@@ -88,7 +89,13 @@ class MarkdownRenderer(PeopleRenderer):
         texts = [as_text(note, display.time_unit) for note in notes]
         return self.sentences([visible(f"note: {one}", display.encoding) for one in texts], display)
 
-    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:  # noqa: ARG002  # part of `Renderer`
+    def titled(
+        self,
+        title: str,
+        columns: Sequence[Cells],
+        removal: Removal,  # noqa: ARG002  # markup has no width
+        display: Display,  # noqa: ARG002
+    ) -> str:
         """Return a short table with a title."""
         return f"{markdown_cell(title)}:\n\n{_pipe_table(columns)}"
 

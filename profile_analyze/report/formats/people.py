@@ -9,12 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import encoded
 from profile_analyze.report.facts.sentence_parts import gate_sentence
-from profile_analyze.report.formats.listings import (
-    listing_cells,
-    listing_removal,
-    listing_times,
-    listing_title,
-)
 from profile_analyze.report.layout.aligned_columns import (
     chosen_columns,
     excess_width,
@@ -27,16 +21,18 @@ from profile_analyze.report.layout.cells import (
     cells_of,
     draw_cells,
     times_in,
-    visible_cells,
 )
-from profile_analyze.report.layout.column_fitting import left_out_columns
-from profile_analyze.report.layout.default_columns import every_column, filled_columns
+from profile_analyze.report.layout.column_fitting import Removal, left_out_columns
+from profile_analyze.report.layout.default_columns import (
+    columns_of_short_table,
+    every_column,
+    filled_columns,
+)
 from profile_analyze.report.layout.paragraphs import paragraph, paragraphs
 from profile_analyze.report.layout.times import AUTO, ORIGINAL, times_for
 from profile_analyze.report.sections import (
     ALL_COLUMNS,
     Facts,
-    ListSection,
     Sentences,
     TableSection,
     Verdicts,
@@ -52,7 +48,6 @@ if TYPE_CHECKING:
     from profile_analyze.report.layout.cells import Cells
     from profile_analyze.report.layout.times import Times
     from profile_analyze.report.sections import Line, Section
-    from profile_analyze.views.inspection_listings import Listing
 
 
 class PeopleRenderer(ABC):
@@ -94,13 +89,14 @@ class PeopleRenderer(ABC):
         """Return conclusions from facts, or verdicts on the conditions of `--fail-if`, as text."""
         return paragraphs(texts, display)
 
-    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:
+    def titled(
+        self, title: str, columns: Sequence[Cells], removal: Removal, display: Display
+    ) -> str:
         """Return a short table with a title, fitted to the width of the display."""
         heading = paragraph(f"{title}:", display.width, indent="")
         if display.width is None or excess_width(columns, display.width) <= 0:
             return f"{heading}\n\n{draw_cells(columns, style='plain')}"
         headers = [column.header for column in columns]
-        removal = listing_removal(columns)
         columns = with_narrow_headers(columns)
         indices = chosen_columns(columns, removal, display.width)
         shown = [columns[index] for index in indices]
@@ -193,27 +189,37 @@ class PeopleRenderer(ABC):
         if texts:
             yield [self.sentences([*map(shown, texts)], display)]
         for section in sections:
-            if isinstance(section, TableSection):
+            if isinstance(section, Facts):
+                yield from ([self._short_table(one, display)] for one in section.tables)
+            elif isinstance(section, TableSection):
                 yield self._table(_resolved(section), display)
-            elif isinstance(section, ListSection):
-                yield [self._listing(section.listing, display)]
             elif isinstance(section, Verdicts):
                 yield [self.sentences([*map(shown, self._verdicts(section, display))], display)]
 
     def _table(self, section: TableSection, display: Display) -> Iterable[str]:
-        """Return a table in pieces. Rows other than operators and groups have no colours."""
+        """Return a table in pieces."""
         table = section.table
         if table.asked is not None:
             return self.table(section, display)
         names = section.columns or filled_columns(table.columns, table)
-        texts = self.column_texts(table, names, display)
-        columns = cells_of(texts, names, display._replace(color=False))
-        return self.rows(columns, display, section.chooser)
+        return self.rows(self._cells(table, names, display), display, section.chooser)
 
-    def _listing(self, listing: Listing, display: Display) -> str:
-        times = self.times_of(listing_times(listing), display)
-        title = visible(listing_title(listing), display.encoding)
-        return self.titled(title, visible_cells(listing_cells(listing, times), display), display)
+    def _cells(self, table: Table, names: Sequence[str], display: Display) -> list[Cells]:
+        """Return the columns of a table whose rows are neither operators nor groups."""
+        texts = self.column_texts(table, names, display)
+        return cells_of(texts, names, display._replace(color=False))
+
+    def _short_table(self, table: Table, display: Display) -> str:
+        """Return a table that belongs to facts, with its title and the number of further rows."""
+        names = columns_of_short_table(table)
+        more = table.available - len(table)
+        title = f"{table.title} ({more} more)" if more else table.title
+        return self.titled(
+            visible(title, display.encoding),
+            self._cells(table, names, display),
+            Removal.of_short_table(names),
+            display,
+        )
 
     def _verdicts(self, section: Verdicts, display: Display) -> Iterator[str]:
         """Yield a sentence on each condition of `--fail-if`."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.table import Table
     from profile_analyze.report.base import Display
     from profile_analyze.report.layout.cells import Cells, ColumnTexts
+    from profile_analyze.report.layout.column_fitting import Removal
     from profile_analyze.report.sections import Line, TableSection
 
 _BAR_LENGTH: Final = 15
@@ -70,7 +71,13 @@ class WikiRenderer(GridRenderer):
         """Return a paragraph per sentence."""
         return "\n\n".join(map(escaped, texts))
 
-    def titled(self, title: str, columns: Sequence[Cells], display: Display) -> str:
+    def titled(
+        self,
+        title: str,
+        columns: Sequence[Cells],
+        removal: Removal,  # noqa: ARG002  # markup has no width
+        display: Display,
+    ) -> str:
         """Return a short table with a title."""
         return f"{escaped(title)}:\n\n{_draw_cells(columns, display)}"
 

@@ -91,17 +91,6 @@ def draw_cells(columns: Sequence[Cells], *, style: str) -> str:
     )
 
 
-def visible_cells(columns: Sequence[Cells], display: Display) -> list[Cells]:
-    """Return columns with escapes for unsafe characters and for those that the encoding lacks."""
-    return [
-        column._replace(
-            header=visible(column.header, display.encoding),
-            texts=[visible(text, display.encoding) for text in column.texts],
-        )
-        for column in columns
-    ]
-
-
 def cells_of(
     columns: ColumnTexts, names: Sequence[str], display: Display, *, bars: bool = True
 ) -> list[Cells]:

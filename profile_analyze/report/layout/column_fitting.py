@@ -31,6 +31,10 @@ _ASKED_FOR: Final = (
     *("test", "relative_ratio", "base", "base_name", "ratio", "gain", "lost"),
     *("difference", "change", "verdict"),
 )
+# The columns of short tables, in the order in which they are left out on a narrow terminal: first
+# `_EXTRAS_OF_SHORT_TABLES`, as `Removal.extras`.
+_EXTRAS_OF_SHORT_TABLES: Final = ("level", "step")
+_LESS_IMPORTANT: Final = ("share", "calls", "queue", "start", "launched_by", "key")
 
 _SHOWN_FOR: Final = {"absolute_difference": "difference"}
 """Columns that order rows but are not shown by default, each with the column that is shown."""
@@ -72,6 +76,18 @@ class Removal(NamedTuple):
         indices.sort(key=lambda index: (table.has_values(names[index]), -index))
         ordering = [names.index(name) for name in ordering_columns(query) if name in names]
         return cls(asked_for=indices).keeping(ordering)
+
+    @classmethod
+    def of_short_table(cls, names: Sequence[str]) -> Removal:
+        """Return the order for a table with a title, such as the kernels of an operator.
+
+        The names, the main time, and the columns that tell rows apart always stay.
+        """
+        extras, others = (
+            [names.index(name) for name in order if name in names]
+            for order in (_EXTRAS_OF_SHORT_TABLES, _LESS_IMPORTANT)
+        )
+        return cls(extras, others)
 
     def keeping(self, indices: Sequence[int]) -> Removal:
         """Return the order in which `indices` are left out last, and the first of them at the end.

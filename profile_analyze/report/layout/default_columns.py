@@ -151,6 +151,14 @@ def filled_columns(
     return tuple(name for name in names if name in filled or name in (table.kind.keys or ()))
 
 
+def columns_of_short_table(table: Table) -> tuple[str, ...]:
+    """Return the columns of a short table. A key that only repeats the names is left out."""
+    columns = table.columns
+    names = [table.texts(name) for name in ("name", "kernel") if name in columns]
+    repeats = "key" in columns and table.texts("key") in names
+    return tuple(name for name in columns if name != "key" or not repeats)
+
+
 def every_column(table: Table) -> tuple[str, ...]:
     """Return the names of all columns of a table, also of those that were not loaded."""
     return table.columns if table.asked is None else table.query.columns

@@ -9,7 +9,7 @@ import numpy as np
 from profile_analyze.columns.wording import parameters_text, shapes_text, strides_text
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.report.base import Report
-from profile_analyze.report.sections import INSPECTION, Facts, FactValue, ListSection
+from profile_analyze.report.sections import INSPECTION, Facts, FactValue
 from profile_analyze.units import counted, percent, scaled_text
 from profile_analyze.views.inspection import inspect
 from profile_analyze.views.inspection_listings import names_of_tracks
@@ -47,9 +47,8 @@ _LABELS: Final = {
 def inspection_report(profile: Profile, key: str) -> Report:
     """Return the report on one operator. For `key` and errors, see `views.inspection.inspect`."""
     found = inspect(profile, key)
-    facts = Facts(INSPECTION, (*_identity(found), *_of_executions(found)))
-    lists = (ListSection(listing) for listing in found.listings)
-    return Report((facts, *lists), profile, profile.notes)
+    facts = Facts(INSPECTION, (*_identity(found), *_of_executions(found)), found.listings)
+    return Report((facts,), profile, profile.notes)
 
 
 def _identity(found: Inspection) -> Iterator[FactValue]:
