@@ -114,7 +114,8 @@ class Column(NamedTuple):
     """How an operator's value is computed. None if only groups have the column."""
     kind: ValueKind = "number"
     """A `number` column is an array, or categorical if integers may be N/A. Columns of texts, of
-    texts and numbers (`mixed`), and of truth values are categorical."""
+    texts and numbers (`mixed`), and of truth values (with `truth_text` as `as_text`) are
+    categorical."""
     has_side: bool = True
     """Whether values belong to the time on one side (device or host). A table that is ordered or
     filtered by a column without a side also has the operators that have a value other than 0, but

@@ -132,6 +132,13 @@ class Categorical(Generic[T]):
         return values[self.codes]
 
 
+def taken(
+    values: Categorical[T] | NDArray[Any], rows: NDArray[np.int64]
+) -> Categorical[T] | NDArray[Any]:
+    """Return a column with only `rows`, in that order."""
+    return values.take(rows) if isinstance(values, Categorical) else values[rows]
+
+
 def distinct(values: Categorical[T] | NDArray[Any]) -> list[Any]:
     """Return the distinct known values of a column, in order of first appearance."""
     if isinstance(values, Categorical):

@@ -245,6 +245,19 @@ def _range_of_both(one: Condition, other: Condition) -> tuple[_Limit, _Limit]:
     return max(lower, key=lambda limit: (limit[0], not limit[1])), min(upper)
 
 
+def parse_conditions(field: str, texts: Iterable[str], kind: Kind) -> tuple[Condition, ...]:
+    """Parse conditions that must all hold for rows of this kind.
+
+    Raises `QueryError`, which begins with the name of `field`, the parameter with the conditions.
+    """
+    try:
+        conditions = tuple(Condition.parse(text, kind) for text in texts)
+        check_contradictions(conditions)
+    except QueryError as error:
+        raise QueryError(f"{field}: {error}") from None
+    return conditions
+
+
 def check_contradictions(conditions: Sequence[Condition]) -> None:
     """Raise `QueryError` if two of the conditions can never hold together."""
     for one, other in combinations(conditions, 2):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.columns.rows import Rows
+    from profile_analyze.columns.rows import ColumnValues
     from profile_analyze.model.operators import Dtypes
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.conditions import Condition
@@ -63,12 +63,12 @@ class EvaluatedCondition(NamedTuple):
     """Whether the value is N/A, or a text that cannot be compared with a number."""
 
 
-def evaluate(conditions: Iterable[Condition], rows: Rows) -> list[EvaluatedCondition]:
+def evaluate(conditions: Iterable[Condition], rows: ColumnValues) -> list[EvaluatedCondition]:
     """Apply each condition to all rows."""
     return [_evaluate(condition, rows) for condition in conditions]
 
 
-def _evaluate(condition: Condition, rows: Rows) -> EvaluatedCondition:
+def _evaluate(condition: Condition, rows: ColumnValues) -> EvaluatedCondition:
     values = rows[condition.column.name]
     if isinstance(values, Categorical):
         # Compare each category once, not each row: 94,000 rows may have just 20 types.

@@ -18,6 +18,8 @@ from profile_analyze.columns.kinds import RowKind
 from profile_analyze.errors import QueryError, UnknownColumnError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from profile_analyze.columns.column import Column, Kind
 
 
@@ -52,6 +54,12 @@ class Order(NamedTuple):
         if not (column.orderable and kind.has(column)):
             raise QueryError(f"{kind.noun} cannot be ordered by {name!r}; they {_choices(kind)}")
         return cls(column, text.startswith("+"))
+
+
+def parse_orders(texts: Sequence[str], kind: Kind) -> tuple[Order, ...]:
+    """Parse the columns to sort by, the most important first: see `Order.parse`."""
+    pairs = zip(texts, ("", *texts), strict=False)
+    return tuple(Order.parse(text, kind, before) for text, before in pairs)
 
 
 def _choices(kind: Kind) -> str:

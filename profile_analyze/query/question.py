@@ -11,8 +11,8 @@ from profile_analyze.columns.kinds import RowKind
 from profile_analyze.columns.patterns import compile_pattern
 from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import LABEL, RUN_KEYS, SPLIT_KEYS, is_run_key
-from profile_analyze.query.conditions import Condition, check_contradictions
-from profile_analyze.query.order import Order
+from profile_analyze.query.conditions import parse_conditions
+from profile_analyze.query.order import parse_orders
 from profile_analyze.query.question_fields import (
     check_values,
     group_key_columns,
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from profile_analyze.columns.column import Column
     from profile_analyze.model.joining.iterations import SampleUnit
+    from profile_analyze.query.conditions import Condition
+    from profile_analyze.query.order import Order
     from profile_analyze.roofline.peaks import Peaks
 
 DEFAULT_THRESHOLD: Final = 0.03
@@ -207,16 +209,15 @@ class Query(_Parsed):
         ]
         groups = self.kind._replace(split_by=tuple(possible_keys))
         # `where` filters operators before they are grouped, so it cannot use columns of groups.
-        conditions = _parse_conditions("where", self.where, groups._replace(keys=None))
+        conditions = parse_conditions("where", self.where, groups._replace(keys=None))
         for one in conditions:
             if one.column.is_label:
                 raise QueryError(
                     f"where: '{one.text}': {one.column.export_name} is a label of files, not of "
                     "operators; choose files first, with --where or runs_with_labels()"
                 )
-        group_conditions = _parse_conditions("having", self.having, groups)
-        pairs = zip(self.order, ("", *self.order), strict=False)
-        order = tuple(Order.parse(text, groups, before) for text, before in pairs)
+        group_conditions = parse_conditions("having", self.having, groups)
+        order = parse_orders(self.order, groups)
         used = (
             *keys,
             *(one.column for one in order),
@@ -332,12 +333,3 @@ def _kind_of_keys(arguments: Mapping[str, Any]) -> RowKind:
     labels = label_names(arguments["labels"])
     split_by = (*SPLIT_KEYS, *map(LABEL.__add__, labels))
     return RowKind((), arguments["peaks"] is not None, arguments["compared"], split_by, labels)
-
-
-def _parse_conditions(field: str, texts: Iterable[str], kind: RowKind) -> tuple[Condition, ...]:
-    try:
-        conditions = tuple(Condition.parse(text, kind) for text in texts)
-        check_contradictions(conditions)
-    except QueryError as error:
-        raise QueryError(f"{field}: {error}") from None
-    return conditions

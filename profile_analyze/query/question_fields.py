@@ -63,18 +63,27 @@ def normalized_fields(arguments: Mapping[str, Any], keys: Mapping[str, Column]) 
     labels = label_names(arguments["labels"])
     return {
         **arguments,
+        **arrangement_fields(arguments["where"], order, arguments["top"]),
         "types": _texts("types", arguments["types"]),
-        "where": _distinct(_texts("where", arguments["where"])),
         "by": tuple(keys),
         "aggregates": aggregates or ((DEFAULT_AGGREGATE,) if keys else ()),
         "having": _distinct(_texts("having", arguments["having"])),
-        "order": _names("order", order),
-        "top": _row_count(arguments["top"]),
         "split_by": _distinct(
             LABEL + name if name.partition("~")[0] in labels else name
             for name in _names("split_by", arguments["split_by"] or ())
         ),
         "labels": labels,
+    }
+
+
+def arrangement_fields(
+    where: str | Iterable[str], order: str | Iterable[str], top: int
+) -> dict[str, Any]:
+    """Return the fields that choose rows and their order, which rows of every kind have."""
+    return {
+        "where": _distinct(_texts("where", where)),
+        "order": _names("order", order),
+        "top": _row_count(top),
     }
 
 
@@ -188,9 +197,12 @@ def _texts(field: str, value: str | Iterable[str]) -> tuple[str, ...]:
 
 def _row_count(value: int) -> int:
     try:
-        return index(value)  # accepts NumPy's integers, and rejects 5.0
+        rows = index(value)  # accepts NumPy's integers, and rejects 5.0
     except TypeError:
         raise QueryError(f"top: {value!r} is not a number of rows") from None
+    if rows < 0:
+        raise QueryError(f"top: {rows} rows cannot be shown; 0 shows all")
+    return rows
 
 
 def check_values(query: Query) -> None:
@@ -198,8 +210,6 @@ def check_values(query: Query) -> None:
     _check_types(query)
     _check_threshold(query.threshold)
     _check_choices(query)
-    if query.top < 0:
-        raise QueryError(f"top: {query.top} rows cannot be shown; 0 shows all")
     _check_time_range(query)
 
 

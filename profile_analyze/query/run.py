@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,16 +10,16 @@ from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.column import LabelOf
 from profile_analyze.columns.derived_columns import part_of_label
 from profile_analyze.errors import QueryError
-from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.joining.labels import label_of
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import ABSENT, LABEL, OPERATOR
+from profile_analyze.query.arranging import in_order
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
-from profile_analyze.query.notes.answer import group_notes, notes_on, unjudged_group_notes
+from profile_analyze.query.notes.answer import group_notes, notes_on, unjudged_notes
 from profile_analyze.query.notes.row_sums import split_sum_notes
 from profile_analyze.query.order import Order
 from profile_analyze.query.rows import OperatorRows
@@ -31,12 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from profile_analyze.columns.rows import Values
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.query.filters import Unjudged
     from profile_analyze.query.question import Query
-
-_NEARLY_ZERO: Final = np.finfo(np.float64).tiny
 
 
 def run(query: Query, source: Profile | Comparison) -> Table:
@@ -52,10 +49,10 @@ def run(query: Query, source: Profile | Comparison) -> Table:
     profile = operators.profile
     selection = select(query, operators)
     rows, candidates, unjudged_groups = _rows(operators, selection.operators)
-    in_order = _in_order(_orders(query, profile), rows, candidates)
+    ordered = in_order(_orders(query, profile), rows, candidates)
     if query.has_default_order and isinstance(rows, OperatorRows):
-        in_order = _idle_last(profile, in_order)
-    shown = ShownRows(rows, in_order[: query.top or None])
+        ordered = _idle_last(profile, ordered)
+    shown = ShownRows(rows, ordered[: query.top or None])
     asked = Asked(
         query,
         shown,
@@ -75,7 +72,7 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *(() if isinstance(source, Profile) else source.notes),
             *split_sum_notes(whole if isinstance(whole, Profile) else whole.profile, operators),
             *notes_on(operators, rows, shown, selection),
-            *unjudged_group_notes(unjudged_groups),
+            *unjudged_notes(unjudged_groups, "group"),
             *(group_notes(rows, len(candidates)) if isinstance(rows, GroupRows) else ()),
         ),
         asked=asked,
@@ -122,16 +119,6 @@ def _idle_last(profile: Profile, in_order: NDArray[np.int64]) -> NDArray[np.int6
     return np.concatenate((in_order[~never_runs], in_order[never_runs]))
 
 
-def _in_order(
-    orders: tuple[Order, ...], rows: OperatorRows | GroupRows, candidates: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return the indices in `candidates`, sorted by `orders`. The first order matters most."""
-    # Each sort is stable, so sorting starts with the least important column.
-    for order in reversed(orders):
-        candidates = candidates[_sorted_indices(rows[order.column.name], candidates, order)]
-    return candidates
-
-
 def _at_level(source: Profile | Comparison, query: Query) -> Profile | Comparison:
     """Return `source` at the level of `query`. Raises `QueryError` if it has no such level."""
     if isinstance(source, Profile):
@@ -161,21 +148,3 @@ def _with_parts_of_labels(profile: Profile, keys: Iterable[str]) -> Profile:
             whole = label_of(profile, rule.key.removeprefix(LABEL))
             labels[key.removeprefix(LABEL)] = part_of_label(whole, rule)
     return profile.changed(labels=labels) if len(labels) > len(profile.labels) else profile
-
-
-def _sorted_indices(
-    values: Values, candidates: NDArray[np.int64], order: Order
-) -> NDArray[np.int64]:
-    """Return the indices that sort `candidates` by `values`. The sort is stable.
-
-    N/A comes last. With `order.unknown_before_zero`, N/A counts as a number just above 0.
-    """
-    chosen = (
-        values.ranks(natural=order.column.has_natural_order)[candidates]
-        if isinstance(values, Categorical)
-        else values[candidates]
-    )
-    if order.unknown_before_zero:
-        chosen = np.where(np.isnan(chosen), _NEARLY_ZERO, chosen)
-    # NumPy sorts NaN last whatever its sign, so N/A is last in both directions.
-    return np.argsort(chosen if order.ascending else -chosen, kind="stable")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.categorical import taken
 from profile_analyze.model.numbers import running_total
 from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.rows import OperatorRows, RowView
@@ -65,8 +65,7 @@ class ShownRows(RowView):
             return running_total(self[column.running.column], self.part)
         if column.timed:
             return self._rows.per_run(column.name)[self.chosen]
-        values = self._rows[column.name]
-        return values.take(self.chosen) if isinstance(values, Categorical) else values[self.chosen]
+        return taken(self._rows[column.name], self.chosen)
 
     def of_all_operators(self, column: str) -> NDArray[np.float64]:
         """Return the values of a column of numbers for all operators, shown or not."""

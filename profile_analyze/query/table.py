@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from profile_analyze.columns.rows import ColumnValues, Values
     from profile_analyze.columns.wording import Style
     from profile_analyze.model.notes import Note
+    from profile_analyze.query.arrangement import Arrangement
     from profile_analyze.query.question import Query
     from profile_analyze.query.shown_rows import ShownRows
 
@@ -79,6 +80,8 @@ class Table:
     """What a person should know before trusting the answer, one sentence each."""
     asked: Asked | None = None
     """The question about operators that the rows answer; None for other rows."""
+    arrangement: Arrangement | None = None
+    """The conditions, the order and the limit of other rows; None if all rows are shown."""
 
     @classmethod
     def of(

@@ -206,12 +206,12 @@ def _unjudged_notes(operators: OperatorRows, unjudged: Unjudged) -> Iterator[Not
             )
 
 
-def unjudged_group_notes(unjudged: Unjudged) -> Iterator[Note]:
-    """Yield a note on each condition whose column is N/A for some groups."""
+def unjudged_notes(unjudged: Unjudged, noun: str) -> Iterator[Note]:
+    """Yield a note on each condition whose column is N/A for some rows, such as groups."""
     for condition, left_out in unjudged:
         if left_out.any():
             yield TextNote(
-                f"{condition.text}: left out {counted(left_out.sum(), 'group')} where the value is "
+                f"{condition.text}: left out {counted(left_out.sum(), noun)} where the value is "
                 f"{condition.unknown_noun}",
                 Importance.ANSWER if left_out.all() else Importance.INCOMPLETE,
             )
@@ -221,8 +221,13 @@ def group_notes(rows: GroupRows, matching: int) -> Iterator[Note]:
     """Yield notes on conditions that filter groups. `matching` is how many groups meet them all."""
     groups = len(rows.sizes)
     yield from number_notes(rows.query.group_conditions, rows, np.ones(groups, np.bool_))
-    if groups and not matching:
-        yield TextNote(_none_matches(groups, "group"), Importance.ANSWER)
+    yield from none_matches_notes(groups, matching, "group")
+
+
+def none_matches_notes(count: int, matching: int, noun: str) -> Iterator[Note]:
+    """Yield a note if there are rows, but none of them meets all conditions."""
+    if count and not matching:
+        yield TextNote(_none_matches(count, noun), Importance.ANSWER)
 
 
 def _parameter_notes(query: Query, profile: Profile) -> Iterator[Note]:

@@ -180,7 +180,7 @@ def _table(section: TableSection) -> dict[str, Any]:
     return {
         "name": table.name,
         "measure": asked and asked.query.measure,
-        "query": asked and _query(asked.query),
+        "query": _arrangement(table) if asked is None else _query(asked.query),
         "matched": table.available if asked is None else asked.matched,
         "available": table.available,
         "shown": len(table),
@@ -199,6 +199,15 @@ def _rows(section: TableSection) -> dict[str, Any]:
         ],
         "rows": list(zip(*(json_values(table, name) for name in names), strict=True)),
     }
+
+
+def _arrangement(table: Table) -> dict[str, Any] | None:
+    """Return which rows a table has; None if it has all."""
+    if table.arrangement is None:
+        return None
+    where, order, top, *_ = table.arrangement
+    arrangement: dict[str, Any] = json_ready({"where": where, "order": order, "top": top})
+    return arrangement
 
 
 def _query(query: Query) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _AMOUNT: Final = {"type": "integer", "minimum": 0}
 _TEXTS: Final = {"type": "array", "items": TEXT}
 _OPTIONAL_TEXT: Final = {"type": ["string", "null"]}
 _OPTIONAL_COUNT: Final = {"type": ["integer", "null"], "minimum": 0}
-_VALUE: Final = {"type": ["number", "string", "array", "object", "null"]}
+_VALUE: Final = {"type": ["number", "string", "boolean", "array", "object", "null"]}
 # All units of columns, see `columns/column.py`.
 _UNITS: Final = ["", "1", "count", "s", "byte", "FLO", "FLO/s", "byte/s", "FLO/byte"]
 
@@ -221,25 +221,32 @@ def _tables() -> dict[str, Any]:
 def _table() -> dict[str, Any]:
     return object_schema(
         {
-            "name": _described("What the rows are.", {"enum": ["operators", "groups"]}),
+            "name": _described("What the rows are: operators, groups or other rows.", TEXT),
             "measure": _described(
                 "Which time: on the device (time) or host (host_time); the median device time of "
                 "all inferences, if `time` is their mean (time_median); until the first kernel "
                 "(wait, host_wait); from the end of the launching call to the start of the work "
                 "(queue); without the executions nested inside (self); how long the thread of the "
-                "operator waited for other threads or for the device (thread_wait).",
-                {"enum": list(MEASURES)},
+                "operator waited for other threads or for the device (thread_wait); null for other "
+                "rows than operators and groups.",
+                {"enum": [*MEASURES, None]},
             ),
             "query": _described(
                 "The question: the fields of the library's Query by name. All columns of groups "
-                "use the first of its aggregates other than count.",
-                {"type": "object", "required": [field.name for field in fields(Query)]},
+                "use the first of its aggregates other than count. For other rows than operators "
+                "and groups: where, order and top, or null for all rows.",
+                {
+                    "type": ["object", "null"],
+                    "anyOf": [
+                        {"required": [field.name for field in fields(Query)]},
+                        {"required": ["where", "order", "top"], "maxProperties": 3},
+                    ],
+                },
             ),
-            "matched": _described("The number of operators that passed the filters.", _AMOUNT),
-            "available": _described(
-                "The number of rows (operators or groups) before --top was applied.",
-                _AMOUNT,
+            "matched": _described(
+                "The number of operators, or else of rows, that passed the filters.", _AMOUNT
             ),
+            "available": _described("The number of rows before --top was applied.", _AMOUNT),
             "shown": _described("The number of rows in this table.", _AMOUNT),
             "columns": _described(
                 "By default, the last column of operators is key: rows with the same key in two "
@@ -247,9 +254,9 @@ def _table() -> dict[str, Any]:
                 {"type": "array", "items": _column()},
             ),
             "rows": _described(
-                "A value for each column: a number, a text, null, shapes as lists of lists of "
-                "integers, strides likewise with null for a contiguous tensor, parameters as an "
-                "object.",
+                "A value for each column: a number, a text, a truth value, null, shapes as lists "
+                "of lists of integers, strides likewise with null for a contiguous tensor, "
+                "parameters as an object.",
                 {"type": "array", "items": {"type": "array", "items": _VALUE}},
             ),
         },
