@@ -14,12 +14,11 @@ from profile_analyze.comparison.permutation import permutation_test
 from profile_analyze.comparison.row_tests import OperatorTimes, unchanged_operators
 from profile_analyze.comparison.run_levels import RunLevels, weighted_medians
 from profile_analyze.comparison.statistics import SIGNIFICANT
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.iterations import by_unit
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import difference, exact_total, quantile_of_runs, ratio
 from profile_analyze.model.terms import DEVICE, HOST
-from profile_analyze.units import counted, p_text, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -189,10 +188,7 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
         {measure: None if one is None else one.factors[part] for measure, one in drifts.items()}
         for part in (slice(None, runs), slice(runs, None))
     )
-    factors = None if shown is None else shown.factors
-    note = _note(factors, runs + len(base.runs))
-    if shown is not None:
-        note = _note_on_sides(shown, note)
+    note = _note(None if shown is None else shown.factors, runs + len(base.runs), shown)
     return replace(
         comparison,
         profile=_divided(profile, of_profile),
@@ -202,49 +198,31 @@ def _comparison_without_drift(comparison: Comparison) -> Comparison:
     )
 
 
-def _refusal(drift: DriftBetween) -> Note:
-    return TextNote(
-        f"drift was not corrected: only {drift.agreeing} of {counted(drift.operators, 'operator')} "
-        "changed alike between the two sides, so the times do not show how slow each run was",
-        Importance.ANSWER,
+def _refusal(drift: DriftBetween) -> Finding:
+    return Finding.of(
+        "unlike-drift", Kind.ANSWER, agreeing=drift.agreeing, operators=drift.operators
     )
 
 
-def _note_on_sides(drift: DriftBetween, note: Note) -> Note:
-    """Return `note` with a text that compares how long the runs of the two sides took."""
-    if np.isnan(drift.p_value):
-        removed = (
-            "a change that all operators share is removed; the summary and all verdicts are as "
-            "measured"
-        )
-        return TextNote(f"{note}; {removed}", Importance.CONTEXT)
-    is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
-    is_change = drift.p_value <= SIGNIFICANT and not is_alike
-    hidden = "; the corrected times hide this difference" if is_change else ""
-    return TextNote(
-        f"{note}; by the level of {counted(drift.operators, 'operator')}, the runs of the profile "
-        f"took {three_digits(drift.ratio)} times as long as the runs of the baseline (95 %: "
-        f"{three_digits(drift.low)} to {three_digits(drift.high)}, {p_text(drift.p_value)}; "
-        f"{drift.agreeing} of these operators changed alike){hidden}; the summary and all verdicts "
-        "are as measured",
-        Importance.WRONG if is_change else Importance.CONTEXT,
-    )
+def _note(factors: Floats | None, runs: int, drift: DriftBetween | None = None) -> Finding:
+    """Return the finding on the drift factors of this many runs.
 
-
-def _note(factors: Floats | None, runs: int) -> Note:
-    """Return the note on the drift factors of this many runs."""
-    if runs == 1:
-        return TextNote("drift was not corrected: there is only one run", Importance.ANSWER)
-    if factors is None:
-        return TextNote(
-            "drift was not corrected: no operator has a long enough time in every run",
-            Importance.ANSWER,
-        )
-    return TextNote(
-        "times are corrected for drift: the times of each run are divided by its drift factor, "
-        f"{factors.min():.3g} to {factors.max():.3g} (1 is the median run)",
-        Importance.CONTEXT,
-    )
+    In a comparison, `drift` says how long the runs of the two sides took.
+    """
+    if runs == 1 or factors is None:
+        return Finding.of("no-drift-factors", Kind.ANSWER, one_run=runs == 1)
+    change: tuple[float, ...] | None = None
+    is_change = False
+    if drift is not None:
+        change = ()
+        if not np.isnan(drift.p_value):
+            is_alike = exp(-_ALIKE) <= drift.ratio <= exp(_ALIKE)
+            is_change = bool(drift.p_value <= SIGNIFICANT and not is_alike)
+            of_ratio = (drift.ratio, drift.low, drift.high, drift.p_value)
+            change = (drift.operators, drift.agreeing, *of_ratio, is_change)
+    kind = Kind.WRONG if is_change else Kind.CONTEXT
+    least, most = factors.min(), factors.max()
+    return Finding.of("corrected-drift", kind, least=least, most=most, change=change)
 
 
 def _divided(profile: Profile, factors_of: Mapping[str, Floats | None]) -> Profile:

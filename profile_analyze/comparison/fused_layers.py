@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.findings import BASELINE
-from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
+from profile_analyze.model.findings import BASELINE, Finding, Kind
 from profile_analyze.model.terms import FUSED_NAMES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
     Indices = NDArray[np.int64]
@@ -97,9 +97,5 @@ def _notes(side: Profile, layer_row_of: dict[int, int]) -> tuple[Note, ...]:
         return ()
     is_part = np.zeros(len(side), np.bool_)
     is_part[[*layer_row_of]] = True
-    operators = operators_and_share(len(layer_row_of))
-    text = (
-        f"the times of {operators} are added to other operators, because "
-        "the other side runs them in fused layers"
-    )
-    return (TextNote(text, Importance.CONTEXT, side.share_of(is_part)),)
+    operators, share = len(layer_row_of), side.share_of(is_part)
+    return (Finding.of("parts-of-fused-layers", Kind.CONTEXT, share=share, operators=operators),)

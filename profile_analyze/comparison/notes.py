@@ -8,12 +8,10 @@ import numpy as np
 
 from profile_analyze.comparison.iteration_counts import factor_of_calls
 from profile_analyze.comparison.matching_evidence import evidence_of, factor_of_computation
-from profile_analyze.model.findings import BASELINE
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import BASELINE, Finding, Kind
 from profile_analyze.model.numbers import over_runs, ratio, totals_of_chosen
 from profile_analyze.model.origin import FORMAT_SEPARATOR
 from profile_analyze.model.terms import DEVICE
-from profile_analyze.units import counted, percent, small_percent, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.comparison.comparison import Comparison
-    from profile_analyze.comparison.matching_evidence import Evidence
-    from profile_analyze.model.joining.run_copies import SharedRuns
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
-_SAME_RUNS: Final = "the same runs are compared with themselves"
 _LEAST_SHARED: Final = 0.25
 """If a smaller share of the operators is matched, the two sides look like different models. The
 share is relative to the side with fewer operators. Graph optimisation leaves about this share of
@@ -51,19 +47,13 @@ not show whether the sides are of one model."""
 class Mismatch(NamedTuple):
     """Why a change between the two sides means nothing."""
 
-    found: str
-    """What shows this, with numbers, such as `only 3 of 90 operators matched`."""
-    meaning: str
-    """What this probably means, such as `these look like different models`."""
-    advice: str
+    finding: Finding
+    """What shows this. `findings.rules.comparison.reason_of` returns it in words, with advice."""
     kind: Literal["runs", "iterations", "models"]
     """What does not fit together: the same runs are on both sides, the numbers of iterations in a
     run differ, or the models differ."""
     is_certain: bool = True
     """Whether verdicts on changes are left out. If not, the sides may well be of one model."""
-
-    def __str__(self) -> str:
-        return f"{self.found}: {self.meaning}"
 
 
 def mismatch_of(comparison: Comparison) -> Mismatch | None:
@@ -114,42 +104,23 @@ def _same_runs(comparison: Comparison) -> Mismatch | None:
     shared = comparison.shared
     if shared is None:
         return None
-    return Mismatch(
-        ", and ".join(_shared_files(shared)),
-        f"probably copies, so {_SAME_RUNS}" if shared.copies else _SAME_RUNS,
-        "name other files for one side",
-        kind="runs",
-    )
-
-
-def _shared_files(shared: SharedRuns) -> Iterator[str]:
-    """Yield which files are on both sides under one name, and which under two names."""
-    named, copies = shared.named, shared.copies
-    if named:
-        yield f"{counted(len(named), 'file')} on both sides, such as {named[0]}"
-    if shared.processes == len(copies) == 1:
-        yield f"{copies[0][0]} has exactly the times of {copies[0][1]} of the baseline"
-    elif copies:
-        others = "a file" if len(copies) == 1 else "files"
-        yield (
-            f"{len(copies)} of {shared.processes} files with exactly the times of {others} of the "
-            f"baseline, such as {' and '.join(copies[0])}"
-        )
+    finding = Finding.of(
+        *("same-runs", Kind.ANSWER),
+        named=shared.named, copies=shared.copies, processes=shared.processes,
+    )  # fmt: skip
+    return Mismatch(finding, kind="runs")
 
 
 def notes_on_sides(comparison: Comparison) -> Iterator[Note]:
     """Yield the notes on how the two sides fit together."""
     if same_runs := _same_runs(comparison):
-        yield TextNote(str(same_runs), Importance.ANSWER)
+        yield same_runs.finding
     mismatch = comparison.mismatch
     if mismatch is not None and mismatch.kind == "iterations":
-        yield TextNote(f"{mismatch}; {mismatch.advice}", Importance.ANSWER)
+        yield mismatch.finding
     if _have_different_formats(comparison):
-        yield TextNote(
-            f"the two sides are of different formats: {_formats(comparison.profile)} in the "
-            f"profile, {_formats(comparison.base)} in the baseline; their times may differ in kind",
-            Importance.ANSWER,
-        )
+        ours, base = map(_formats, (comparison.profile, comparison.base))
+        yield Finding.of("different-formats", Kind.ANSWER, ours=ours, base=base)
     yield from _notes_on_matching(comparison)
 
 
@@ -157,12 +128,8 @@ def _unlike_runs(comparison: Comparison) -> Mismatch | None:
     """Return a mismatch if the runs of one side do not belong together; None otherwise."""
     for side, name in ((comparison.profile, "profile"), (comparison.base, "baseline")):
         if what := side.unlike:
-            return Mismatch(
-                f"the runs of the {name} have few operators in common",
-                f"these look like {what}",
-                "name runs of one model on each side",
-                kind="models",
-            )
+            finding = Finding.of("unlike-runs", Kind.ANSWER, side=name, kinds=what)
+            return Mismatch(finding, kind="models")
     return None
 
 
@@ -171,69 +138,48 @@ def _other_iterations(comparison: Comparison) -> Mismatch | None:
     found = factor_of_calls(comparison.profile, comparison.base)
     if found is None:
         return None
-    is_whole = found.factor.is_integer()
-    factor = f"{found.factor:.0f}" if is_whole else three_digits(found.factor)
-    return Mismatch(
-        f"operators with {percent(found.share)} of the time were called "
-        f"{factor} times as often in a run as in the baseline",
-        "the sides probably have different numbers of iterations in a run",
-        "record equally many iterations on both sides; if both sides have a module or region for "
-        "each iteration, --step-region NAME makes each execution of it a run",
-        kind="iterations",
-    )
+    finding = Finding.of("other-iterations", Kind.ANSWER, part=found.share, factor=found.factor)
+    return Mismatch(finding, kind="iterations")
 
 
 def _have_different_formats(comparison: Comparison) -> bool:
-    profile, base = (
-        set(side.origin.format.split(FORMAT_SEPARATOR))
-        for side in (comparison.profile, comparison.base)
-    )
-    return profile != base
+    return {*_formats(comparison.profile)} != {*_formats(comparison.base)}
 
 
-def _formats(side: Profile) -> str:
-    """Return the formats of the files of a side: `A`, `A and B`, or `A, B and C`."""
-    *others, last = side.origin.format.split(FORMAT_SEPARATOR)
-    return " and ".join(filter(None, (", ".join(others), last)))
+def _formats(side: Profile) -> list[str]:
+    return side.origin.format.split(FORMAT_SEPARATOR)
 
 
 def _notes_on_matching(comparison: Comparison) -> Iterator[Note]:
     """Yield a note if some operators are not matched."""
     if other_model := _other_model(comparison):
-        by_kind = "--aggregate-by type compares them by kind"
-        if _have_different_formats(comparison):
-            # Types of different formats are hardly ever equal.
-            by_kind = f"{other_model.advice}; --aggregate-by category compares them by kind"
-        yield TextNote(f"{other_model}; {by_kind}", Importance.ANSWER)
+        yield other_model.finding
         return
     in_profile, in_base = comparison.on_sides()
-    both = int((in_profile & in_base).sum())
-    added, removed = int((~in_base).sum()), int((~in_profile).sum())
-    if added or removed:
-        added_share = comparison.profile.share_of(~in_base)
-        removed_share = comparison.base.share_of(~in_profile)
-        largest = max(np.nan_to_num([added_share, removed_share]).tolist())
-        yield TextNote(
-            f"{counted(both, 'operator')} matched with the baseline, "
-            f"{added} added{_details(comparison.profile, ~in_base, 'the time')}, "
-            f"{removed} removed{_details(comparison.base, ~in_profile, 'the time of the baseline')}"
-            f"; {_unmatched_advice(comparison)}",
-            Importance.ANSWER if largest >= _MUCH_UNMATCHED else Importance.CONTEXT,
-        )
+    added, removed = ~in_base, ~in_profile
+    if not (added.any() or removed.any()):
+        return
+    sides = (comparison.profile, comparison.base)
+    added_share, removed_share = sides[0].share_of(added), sides[1].share_of(removed)
+    largest = max(np.nan_to_num([added_share, removed_share]).tolist())
+    yield Finding.of(
+        "unmatched-operators",
+        Kind.ANSWER if largest >= _MUCH_UNMATCHED else Kind.CONTEXT,
+        matched=(in_profile & in_base).sum(),
+        added=(added.sum(), added_share, _untimed(sides[0], added)),
+        removed=(removed.sum(), removed_share, _untimed(sides[1], removed)),
+        holds_graphs=any(bool(side.operators.hold_graphs.any()) for side in sides),
+    )
 
 
-def _details(side: Profile, chosen: NDArray[np.bool_], whole: str) -> str:
-    """Return the share of `whole` that operators take, and how many have no time, in brackets.
+def _untimed(side: Profile, chosen: NDArray[np.bool_]) -> int:
+    """Return how many of the operators have no time; 0 if no operator of the side has one.
 
-    The verdicts of the summary count only operators with a time. Empty if there is nothing to say.
+    The verdicts of the summary count only operators with a time. If all operators are without a
+    time, another finding says so.
     """
-    share, without = side.share_of(chosen), chosen & ~side.recorded(DEVICE)
-    of_time = f"{small_percent(share)} of {whole}" if share > 0 else ""
-    # If all operators are without a time, another note says so.
-    some = without.any() and side.recorded(DEVICE).any()
-    without_time = f"{int(without.sum())} without a device time" if some else ""
-    details = ", ".join(filter(None, (of_time, without_time)))
-    return f" ({details})" if details else ""
+    recorded = side.recorded(DEVICE)
+    return int((chosen & ~recorded).sum()) if recorded.any() else 0
 
 
 def _other_model(comparison: Comparison) -> Mismatch | None:
@@ -243,20 +189,20 @@ def _other_model(comparison: Comparison) -> Mismatch | None:
     """
     if _is_mostly_held(comparison.profile) or _is_mostly_held(comparison.base):
         return None
-    found = _few_matches(comparison)
-    if not found:
+    few = _few_matches(comparison)
+    if few is None:
         return None
-    if _have_different_formats(comparison):
-        return _other_model_of_format(comparison, found)
-    meaning = f"these {'are' if comparison.matches_none else 'look like'} different models"
-    return Mismatch(found, meaning, "name profiles of the same model on both sides", kind="models")
-
-
-def _unmatched_advice(comparison: Comparison) -> str:
-    sides = (comparison.profile, comparison.base)
-    if any(side.operators.hold_graphs.any() for side in sides):
-        return "operators inside of a graph that runs as one node cannot match"
-    return "the column match says how"
+    several_formats = _have_different_formats(comparison)
+    # The computation of one model with inputs of one size does not differ that much.
+    factor = factor_of_computation(comparison) if several_formats else np.nan
+    is_certain = not several_formats or max(factor, 1 / factor) > _OTHER_WORK  # NaN is not
+    finding = Finding.of(
+        *("few-matches", Kind.ANSWER),
+        **few._asdict(),
+        factor=factor if is_certain else np.nan,
+        several_formats=several_formats,
+    )
+    return Mismatch(finding, kind="models", is_certain=is_certain)
 
 
 def _is_mostly_held(side: Profile) -> bool:
@@ -274,58 +220,35 @@ def _is_mostly_held(side: Profile) -> bool:
     return bool(share[0] >= _MOSTLY_HELD)
 
 
-def _other_model_of_format(comparison: Comparison, found: str) -> Mismatch:
-    """Return the mismatch of two formats of which few operators match.
+class _FewMatches(NamedTuple):
+    """How few operators match: the values of the finding `few-matches`."""
 
-    It is certain if the computation differs too much for one model with inputs of one size.
-    """
-    factor = factor_of_computation(comparison)
-    larger, smaller = "profile", "baseline"
-    if factor < 1:
-        factor, larger, smaller = 1 / factor, smaller, larger
-    if not factor > _OTHER_WORK:  # NaN is not
-        advice = "check that both sides are of one model"
-        meaning = "these may be different models"
-        return Mismatch(found, meaning, advice, kind="models", is_certain=False)
-    return Mismatch(
-        f"{found}, and a run of the {larger} computes {three_digits(factor)} times as much as a "
-        f"run of the {smaller}",
-        "these are different models, or their inputs or iterations differ",
-        "name profiles of one model, with equal inputs and equally many iterations in a run",
-        kind="models",
-    )
+    matched: int | None
+    """None if no operator matches, not even constants and other bookkeeping."""
+    counted_operators: int = 0
+    only_names: int = 0
+    timed: bool = False
+    parts: tuple[float, ...] = ()
+    """How little of the time of both sides the matched operators take; usually empty."""
 
 
-def _few_matches(comparison: Comparison) -> str:
-    """Return how few operators match, with numbers; empty if enough of them match."""
+def _few_matches(comparison: Comparison) -> _FewMatches | None:
+    """Return how few operators match; None if enough of them match."""
     if comparison.matches_none:
-        if _have_different_formats(comparison):
-            return "no operator matches between the two formats"
-        return "no operator of the baseline was matched, so all are added or removed"
+        return _FewMatches(matched=None)
     evidence = evidence_of(comparison)
-    takes = ""
+    parts: tuple[float, ...] = ()
     if evidence.matched >= _LEAST_SHARED * evidence.counted:
         in_profile, in_base = comparison.on_sides()
-        takes = _little_time_matched(comparison, in_profile & in_base)
-        if not takes:
-            return ""
-    return _matches_in_words(evidence, takes)
-
-
-def _matches_in_words(evidence: Evidence, takes: str) -> str:
-    """Return how few operators match, what share of the time they take, and what does not count."""
-    few = f"only {evidence.matched}" if evidence.matched else "none"
-    operators = counted(evidence.counted, "operator")
-    with_time = " with a device time" if evidence.have_times else ""
-    names = counted(evidence.only_names, "operator")
-    nor = f", nor {names} with the same name but other shapes" if evidence.only_names else ""
-    return (
-        f"{few} of {operators}{with_time} matched with the baseline{takes}, "
-        f"not counting constants and other bookkeeping{nor}"
+        parts = _little_time_matched(comparison, in_profile & in_base)
+        if not parts:
+            return None
+    return _FewMatches(
+        evidence.matched, evidence.counted, evidence.only_names, evidence.have_times, parts
     )
 
 
-def _little_time_matched(comparison: Comparison, both: NDArray[np.bool_]) -> str:
+def _little_time_matched(comparison: Comparison, both: NDArray[np.bool_]) -> tuple[float, ...]:
     """Return how little of the time is matched if names were made by the runtime; usually nothing.
 
     A runtime may give operators of different models the same names, such as `r41_nchwc`. Other
@@ -337,6 +260,5 @@ def _little_time_matched(comparison: Comparison, both: NDArray[np.bool_]) -> str
         side.origin.renaming and share < _LEAST_TIME
         for side, share in zip(sides, shares, strict=True)
     ):
-        return ""
-    ours, base = map(percent, shares)
-    return f", with {ours} of the time and {base} of the time of the baseline"
+        return ()
+    return tuple(shares)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from profile_analyze.findings.rule import Rule
 
 FAMILIES: Final = (
+    "profile_analyze.findings.rules.comparison",
     "profile_analyze.findings.rules.megengine",
     "profile_analyze.findings.rules.migraphx",
     "profile_analyze.findings.rules.onnx",

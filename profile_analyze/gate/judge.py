@@ -10,6 +10,7 @@ from profile_analyze.comparison.formulas import tests_of
 from profile_analyze.comparison.intervals import median_interval, ratios_of
 from profile_analyze.comparison.row_tests import OperatorTimes, compare_rows
 from profile_analyze.comparison.statistics import SIGNIFICANT, adjusted
+from profile_analyze.findings.rules.comparison import reason_of
 from profile_analyze.gate.hints import hint_on, hint_on_runs, reason_unknown
 from profile_analyze.gate.sides import damage_of, judges_change, with_doubt
 from profile_analyze.gate.verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
@@ -164,7 +165,8 @@ def _verdict_without_times(
         about = condition.about(query)
         mismatch = source.mismatch
         if mismatch and judges_change(condition, query):
-            return FailVerdict(condition, "unjudged", f"{mismatch}; {mismatch.advice}"), found
+            reason = reason_of(mismatch.finding)
+            return FailVerdict(condition, "unjudged", f"{reason}; {reason.advice}"), found
         found = outcome_by_verdicts(about, source)
         if found.outcome:
             return FailVerdict(condition, found.outcome, found.reason), found

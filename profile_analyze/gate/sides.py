@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from profile_analyze.findings.rules.comparison import reason_of
 from profile_analyze.findings.sentences import as_text
 from profile_analyze.gate.conditions import conditions_on_verdicts
 from profile_analyze.gate.work import WORK_METRICS
@@ -48,9 +49,10 @@ def with_doubt(verdict: FailVerdict, query: Query, source: Profile | Comparison)
         return verdict
     if not judges_change(verdict.condition, query):
         return verdict
+    doubt = reason_of(source.doubt.finding)
     if verdict.outcome not in ("passed", "uncertain"):
-        return verdict._replace(reason=f"{source.doubt}; {verdict.reason}")
-    reason = f"{source.doubt}; {_absolute_limit(verdict, query) or source.doubt.advice}"
+        return verdict._replace(reason=f"{doubt}; {verdict.reason}")
+    reason = f"{doubt}; {_absolute_limit(verdict, query) or doubt.advice}"
     return verdict._replace(
         outcome="unjudged", reason=reason, not_ruled_out=np.nan, over_pairs=np.nan, selected=None
     )

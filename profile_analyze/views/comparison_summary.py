@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.comparison.notes import Mismatch
+    from profile_analyze.model.findings import Finding
     from profile_analyze.model.joining.iterations import SampleUnit
     from profile_analyze.query.notes.change_causes import Cause, WorkChange
     from profile_analyze.query.notes.wall_times import WallChange
@@ -93,12 +94,12 @@ class Change(NamedTuple):
     have the same times, because the runs of both sides are then probably the same."""
     why_no_verdict: str
     """Which side has no device times, or too few runs for verdicts; empty if neither has."""
-    mismatch: str
-    """A clause that says why the change has no verdict: the two sides are different models, or have
-    different numbers of iterations in a run; usually empty."""
-    doubt: str
-    """A clause that says that the two sides may be different models, although the change has a
-    verdict; usually empty."""
+    mismatch: Finding | None
+    """Why the change has no verdict: the two sides are different models, or have different numbers
+    of iterations in a run; usually None."""
+    doubt: Finding | None
+    """Why the two sides may be different models, although the change has a verdict; usually
+    None."""
     wall: WallChange
     work: WorkChange
     causes: tuple[Cause, ...]
@@ -147,8 +148,8 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         estimate=np.nan if tests is None else float(ratios_of(tests.chosen.estimate)[0]),
         runs_needed=_number(whole, "runs_needed") if can_be_settled else np.nan,
         why_no_verdict=why_no_verdict(comparison, query.unit),
-        mismatch="" if mismatch is None else mismatch.meaning,
-        doubt="" if comparison.doubt is None else comparison.doubt.meaning,
+        mismatch=None if mismatch is None else mismatch.finding,
+        doubt=None if comparison.doubt is None else comparison.doubt.finding,
         wall=wall_change_of(whole, comparison),
         work=work_change(whole, operators),
         causes=tuple(causes_of(operators, difference_s)),

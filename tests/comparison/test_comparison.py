@@ -14,12 +14,14 @@ import profile_analyze as pa
 from profile_analyze.cli.options.parser import parser
 from profile_analyze.columns.catalog import CATALOG
 from profile_analyze.comparison.matching import MATCHES
-from profile_analyze.model.notes import Importance, Note
+from profile_analyze.findings.sentences import as_text
+from profile_analyze.model.notes import Importance
 from profile_analyze.model.terms import RUN_KEYS
 from profile_analyze.query.question import DEFAULT_THRESHOLD
 from tests import in_memory
 from tests.comparison.comparisons import BASE, FAST, NEW, SLOW, compared, near, us
 from tests.conftest import examples, some_of
+from tests.findings.found import said
 from tests.small import Operator, profile_of, profile_of_document, runs_of
 from tests.strategies import documents, runs_of_one
 
@@ -249,7 +251,8 @@ def test_a_comparison_needs_a_compared_query() -> None:
 def test_the_note_on_matching_counts_operators_without_a_time() -> None:
     new = [*NEW, Operator("unused", "NoOp", None)]
     base = [*BASE, Operator("gone", "Copy", None), Operator("left", "Copy", None)]
-    (note,) = pa.compare(profile_of(new, "new.json"), profile_of(base)).notes
+    (finding,) = pa.compare(profile_of(new, "new.json"), profile_of(base)).notes
+    note = as_text(finding)
     assert note == (
         "2 operators matched with the baseline, 2 added (4.0% of the time, 1 without a device "
         "time), 3 removed (4.0% of the time of the baseline, 2 without a device time); the column "
@@ -259,16 +262,16 @@ def test_the_note_on_matching_counts_operators_without_a_time() -> None:
 
 def test_notes_say_how_many_operators_matched() -> None:
     comparison = pa.compare(profile_of(NEW, "new.json"), profile_of(BASE))
-    assert comparison.notes == (
+    assert said(comparison.notes) == (
         "2 operators matched with the baseline, 1 added (4.0% of the time), 1 removed (4.0% of "
         "the time of the baseline); the column match says how",
     )
     other = pa.compare(profile_of(NEW, "new.json"), profile_of([Operator("z", "Pool", 1)]))
-    assert other.notes == (
+    assert said(other.notes) == (
         "no operator of the baseline was matched, so all are added or removed: these are "
         "different models; --aggregate-by type compares them by kind",
     )
-    assert pa.compare(profile_of(NEW), profile_of(NEW)).notes == (
+    assert said(pa.compare(profile_of(NEW), profile_of(NEW)).notes) == (
         "1 file on both sides, such as small.json: the same runs are compared with themselves",
     )
     # URLs are shown without their queries, so the names of different files may be equal.
@@ -301,10 +304,10 @@ def test_the_note_on_matching_is_important_if_much_time_is_not_matched(
         conv = Operator("conv", "Conv", 91)
         return profile_of([conv, Operator(name, name, time)] if time else [conv], f"{name}.json")
 
-    (note,) = pa.compare(side("new", added), side("old", removed)).notes
+    (finding,) = pa.compare(side("new", added), side("old", removed)).notes
+    note = as_text(finding)
     assert f"1 operator matched with the baseline, {shown}" in note
-    assert isinstance(note, Note)
-    assert note.importance == importance
+    assert finding.importance == importance
 
 
 @pytest.mark.parametrize(
@@ -338,7 +341,7 @@ def test_models_that_share_few_operators_except_constants_look_different(
         "compares them by kind"
     )
     end = counting if "not counting" in note else " says how"
-    assert pa.compare(new, base).notes == (note + end,)
+    assert said(pa.compare(new, base).notes) == (note + end,)
 
 
 QUIET = [100 + run / 100 for run in range(8)]

@@ -12,6 +12,7 @@ from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.terms import FUSED_NAMES
 from tests.comparison.comparisons import us
 from tests.conftest import PROFILES, run_command
+from tests.findings.found import said
 from tests.in_memory import CPU, profile_of
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def test_every_convolution_of_resnet50_is_matched() -> None:
     assert table["macs"].tolist() == table["base_macs"].tolist()
     assert sum(table["macs"].tolist()) == 4_087_136_256
     assert len({row["base_name"] for row in table.rows}) == 53
-    assert "59 operators matched with the baseline" in str(comparison.notes)
+    assert "59 operators matched with the baseline" in str(said(comparison.notes))
 
 
 def test_both_names_are_shown() -> None:
@@ -141,7 +142,7 @@ def test_fused_layers_count_once() -> None:
         ("c+r", "c", "shapes", us(10), us(30)),
         ("s", None, "removed", None, us(30)),
     ]
-    assert comparison.notes[-1] == (
+    assert as_text(comparison.notes[-1]) == (
         "baseline: the times of 1 operator (33.3% of the time) are added to other operators, "
         "because the other side runs them in fused layers"
     )
@@ -208,7 +209,7 @@ def test_a_note_says_which_side_has_which_formats(
     profile, base = (
         pa.join_runs(run_of(one, conv("c")) for one in side) for side in (formats, base_formats)
     )
-    notes = pa.compare(profile, base).notes
+    notes = said(pa.compare(profile, base).notes)
     assert (
         f"the two sides are of different formats: {expected}; their times may differ in kind"
     ) in notes
@@ -216,4 +217,6 @@ def test_a_note_says_which_side_has_which_formats(
 
 def test_the_order_of_the_files_does_not_make_formats_differ() -> None:
     profile, base = (pa.join_runs(run_of(one, conv("c")) for one in side) for side in ("AB", "BA"))
-    assert not [note for note in pa.compare(profile, base).notes if "different formats" in note]
+    assert not [
+        note for note in said(pa.compare(profile, base).notes) if "different formats" in note
+    ]

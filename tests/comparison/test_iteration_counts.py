@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.rules.comparison import reason_of
 from profile_analyze.model.executions import Run
 from profile_analyze.model.levels.scope_notes import mixed_scopes
 from profile_analyze.model.origin import Origin
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import said, why
 from tests.in_memory import CPU, profile_of
 
 if TYPE_CHECKING:
@@ -203,12 +205,15 @@ def test_iterations_are_counted_by_the_calls_of_most_operators(
 ) -> None:
     comparison = pa.compare(profile(*ours), profile(*theirs, file="old.json"))
     mismatch = comparison.mismatch
-    notes = [note for note in comparison.notes if "iterations" in note]
+    notes = [note for note in said(comparison.notes) if "iterations" in note]
     if found is None:
         assert (mismatch, notes) == (None, [])
     else:
         text = ITERATIONS.format(*found)
-        assert (f"{mismatch}; {mismatch and mismatch.advice}", notes) == (text, [text])
+        assert (f"{why(mismatch)}; {mismatch and reason_of(mismatch.finding).advice}", notes) == (
+            text,
+            [text],
+        )
 
 
 def test_calls_are_not_compared_without_times_or_between_formats() -> None:
@@ -243,7 +248,7 @@ def test_rows_of_one_name_count_together() -> None:
     ran = [{"operator": n, "duration_s": 1.0, "calls": 2} for n in range(3)]
     merged = profile_of([{"name": "conv"}], [{"operator": 0, "duration_s": 3.0, "calls": 3}])
     comparison = pa.compare(profile_of(rows, ran), merged)
-    assert str(comparison.mismatch).startswith("operators with 100.0% of the time were called 2 ")
+    assert why(comparison.mismatch).startswith("operators with 100.0% of the time were called 2 ")
     once = pa.compare(profile_of(rows, [{**one, "calls": 1} for one in ran]), merged)
     assert once.mismatch is None
 

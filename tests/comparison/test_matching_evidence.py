@@ -8,6 +8,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.comparison.matching_evidence import evidence_of
+from tests.findings.found import why
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def test_equal_names_of_kinds_with_other_shapes_are_no_evidence() -> None:
     resnet, mobilenet = network(4, 64, 128, 256, 512), network(1, 16, 24, 40, 80)
     assert judged([*resnet, *OTHER], mobilenet) == (0, 8, 8, True)
     comparison = pa.compare(side(*resnet, *OTHER), side(*mobilenet))
-    assert str(comparison.mismatch) == (
+    assert why(comparison.mismatch) == (
         "none of 8 operators matched with the baseline, not counting constants and other "
         "bookkeeping, nor 8 operators with the same name but other shapes: these look like different models"
     )
@@ -115,7 +116,7 @@ def test_operators_without_a_time_do_not_count(free: float | None) -> None:
     base: list[Row] = [*views, *(("odd", f"odd{n}", 1.0, None) for n in range(5))]
     assert judged(new, base) == ((3, 8, 0, False) if free else (0, 5, 0, True))
     comparison = pa.compare(side(*new), side(*base))
-    assert ("with a device time" in str(comparison.mismatch)) == (free is None)
+    assert ("with a device time" in why(comparison.mismatch)) == (free is None)
 
 
 def test_all_operators_count_if_a_side_has_no_times() -> None:

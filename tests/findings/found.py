@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from profile_analyze.findings.rules.comparison import reason_of
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.findings import Finding, Size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from profile_analyze.comparison.notes import Mismatch
     from profile_analyze.model.notes import Note
 
 
@@ -26,6 +29,16 @@ def with_code(notes: Iterable[Note], *codes: str) -> list[Note]:
 def codes_in(notes: Iterable[Note]) -> list[str]:
     """Return the codes of the findings."""
     return [one.code for one in notes if isinstance(one, Finding)]
+
+
+def said(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return the notes as sentences."""
+    return tuple(map(as_text, notes))
+
+
+def why(mismatch: Mismatch | None) -> str:
+    """Return in words why a comparison means nothing."""
+    return "None" if mismatch is None else str(reason_of(mismatch.finding))
 
 
 def _rounded(finding: Finding, decimals: int) -> Finding:

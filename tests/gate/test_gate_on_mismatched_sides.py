@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.origin import Origin
 from tests import in_memory
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import why
 from tests.small import Operator, profile_of, runs_of
 
 if TYPE_CHECKING:
@@ -116,7 +118,7 @@ def test_profiles_of_different_formats_with_few_matching_operators_never_pass() 
     new = pa.load(FIXTURES / "onnxruntime/squeezenet-1.31.json.gz")
     comparison = pa.compare(new, pa.load(RESNET))
     assert (comparison.mismatch, len(comparison.notes)) == (None, 2)
-    assert str(comparison.doubt) == MAY_DIFFER
+    assert why(comparison.doubt) == MAY_DIFFER
     advice = "if they are one model, write '{}', which needs no baseline"
     assert outcomes(comparison, ["computation > +1%", "type ~ Conv: memory > +1MiB"]) == [
         ("unjudged", f"{MAY_DIFFER}; {advice.format(limit)}")
@@ -157,7 +159,7 @@ def test_no_text_about_two_formats_claims_that_the_models_differ() -> None:
     for shared, found in ((0, MAY_DIFFER), (2, few)):
         comparison = pa.compare(side("new", shared, 1.0), side("base", shared, 2.0))
         assert comparison.mismatch is None
-        assert comparison.notes[1] == (
+        assert as_text(comparison.notes[1]) == (
             f"{found}; check that both sides are of one model; --aggregate-by category compares them "
             "by kind"
         )
@@ -211,12 +213,12 @@ def test_two_formats_that_compute_very_different_amounts_do_not_belong_together(
     if computes:
         other = f"no operator matches between the two formats, and a run of the {computes}: {OTHER}"
         assert reason == f"{other}; {EQUAL_AMOUNTS}"
-        assert (str(comparison.mismatch), comparison.doubt) == (other, None)
+        assert (why(comparison.mismatch), comparison.doubt) == (other, None)
         assert f"verdict               N/A ({OTHER})\n" in text
         by_kind = "--aggregate-by category compares them by kind"
-        assert comparison.notes[1] == f"{other}; {EQUAL_AMOUNTS}; {by_kind}"
+        assert as_text(comparison.notes[1]) == f"{other}; {EQUAL_AMOUNTS}; {by_kind}"
     else:
-        assert (str(comparison.doubt), comparison.mismatch) == (MAY_DIFFER, None)
+        assert (why(comparison.doubt), comparison.mismatch) == (MAY_DIFFER, None)
         assert "these may be different models)\n" in text
 
 
@@ -234,7 +236,7 @@ def test_equal_names_that_the_runtime_made_do_not_make_two_models_alike() -> Non
     resnet, squeezenet, older, unoptimised = (
         pa.load(FIXTURES / f"onnxruntime/{name}.json.gz") for name in names
     )
-    assert str(pa.compare(resnet, squeezenet).mismatch) == (
+    assert why(pa.compare(resnet, squeezenet).mismatch) == (
         "only 12 of 40 operators matched with the baseline, with 18.6% of the time and 24.5% of "
         "the time of the baseline, not counting constants and other bookkeeping, nor 1 operator with "
         "the same name but other shapes: these look like different models"

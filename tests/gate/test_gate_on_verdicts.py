@@ -9,6 +9,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.report.facts.sentence_parts import gate_sentence
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import why
 from tests.gate.test_gate import BASE, CLEAR, RECORD_BOTH, SLOW
 from tests.small import Operator, profile_of, runs_of
 
@@ -246,7 +247,7 @@ def test_verdicts_need_sides_that_belong_together() -> None:
     source = pa.compare(runs_of("conv", BASE), runs_of("conv", BASE))
     assert judged_in(source, ANY_LAYER) == (
         "unjudged",
-        f"{source.mismatch}; name other files for one side",
+        f"{why(source.mismatch)}; name other files for one side",
     )
 
 

@@ -11,6 +11,7 @@ import profile_analyze as pa
 from profile_analyze.model.joining import run_copies
 from profile_analyze.model.joining.run_copies import SharedRuns, digests_of
 from tests.conftest import FIXTURES, run_command
+from tests.findings.found import said
 from tests.small import Operator, profile_of
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def test_changes_are_not_judged_if_runs_are_on_both_sides_under_other_names(
     ours: pa.Profile, theirs: pa.Profile, found: str | None
 ) -> None:
     comparison = pa.compare(ours, theirs)
-    notes = [note for note in comparison.notes if SAME in note]
+    notes = [note for note in said(comparison.notes) if SAME in note]
     assert notes == ([] if found is None else [found])
     condition = pa.FailCondition.parse("computation > +5%", pa.Query(compared=True))
     query = pa.Query(compared=True)

@@ -11,8 +11,10 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.comparison.drift import drift_factors, without_drift
+from profile_analyze.findings.sentences import as_text
 from tests import in_memory
 from tests.conftest import some_of
+from tests.findings.found import said
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
     Operator,
@@ -40,21 +42,21 @@ def test_times_of_each_run_are_divided_by_its_drift_factor() -> None:
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
     assert pa.run(pa.Query(order="+id"), corrected)["time_max"].tolist() == [us(10), us(1)]
-    assert corrected.notes == (
+    assert said(corrected.notes) == (
         "times are corrected for drift: the times of each run are divided by its drift factor, "
         "0.5 to 2 (1 is the median run)",
     )
     comparison = pa.compare(profile, runs((20, 2), (40, 4), (10, 1)))
     both = without_drift(comparison)
     assert isinstance(both, pa.Comparison)
-    assert both.notes[-1].endswith(
+    assert as_text(both.notes[-1]).endswith(
         "(1 is the median run); a change that all operators share is removed; the summary "
         "and all verdicts are as measured"
     )
     result = pa.run(pa.Query(compared=True), both)
     assert result["ratio"].tolist() == [near(1.0), near(1.0)]
     alone = without_drift(runs((10, 1)))
-    assert alone.notes == ("drift was not corrected: there is only one run",)
+    assert said(alone.notes) == ("drift was not corrected: there is only one run",)
 
 
 @pytest.mark.parametrize(("host_s", "side"), [(0.0, "device"), (0.5, "device"), (100.0, "host")])
@@ -130,7 +132,7 @@ def test_unknown_drift_is_not_corrected() -> None:
     profile = pa.join_runs([one, two])
     corrected = without_drift(profile)
     assert isinstance(corrected, pa.Profile)
-    assert corrected.notes == (
+    assert said(corrected.notes) == (
         "drift was not corrected: no operator has a long enough time in every run",
     )
     assert pa.run(pa.Query(), corrected).rows == pa.run(pa.Query(), profile).rows
@@ -172,7 +174,7 @@ def corrected_comparison(profile: pa.Profile) -> pa.Comparison:
 
 def test_a_change_of_everything_is_shown_although_drift_is_corrected() -> None:
     comparison = corrected_comparison(scaled(BOTH, seed=2))
-    assert comparison.notes[-1] == (
+    assert as_text(comparison.notes[-1]) == (
         "times are corrected for drift: the times of each run are divided by its drift factor, "
         "0.794 to 1.39 (1 is the median run); by the level of 20 operators, the runs of the profile "
         "took 1.49 times as long as the runs of the baseline (95 %: 1.42 to 1.57, p < 0.001; 20 of "
@@ -260,7 +262,7 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     refused = without_drift(comparison)
     assert isinstance(refused, pa.Comparison)
     agreeing = int((factors == np.median(factors)).sum())
-    assert refused.notes[-1] == (
+    assert as_text(refused.notes[-1]) == (
         f"drift was not corrected: only {agreeing} of 20 operators changed alike between the two "
         "sides, so the times do not show how slow each run was"
     )
@@ -269,7 +271,7 @@ def test_drift_is_not_corrected_if_the_operators_disagree() -> None:
     assert refused.uncorrected is comparison  # so that no note advises --correct-drift again
     change = pa.summarise(refused, judged_by=query).change
     assert change is not None
-    assert not [note for note in change.notes if "--correct-drift" in note]
+    assert not [note for note in said(change.notes) if "--correct-drift" in note]
 
 
 @pytest.mark.slow

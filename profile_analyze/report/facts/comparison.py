@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.columns.wording import without_residue
 from profile_analyze.comparison.compared_work import CHANGED
+from profile_analyze.findings.rules.comparison import reason_of
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.query.notes.change_causes import CAUSES
 from profile_analyze.report.facts.baseline import FACTS as BASELINE_FACTS
@@ -76,12 +77,13 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
-    reasons = (change.mismatch, change.why_no_verdict)
+    mismatch = "" if change.mismatch is None else reason_of(change.mismatch).meaning
+    reasons = (mismatch, change.why_no_verdict)
     # Without a difference, a side has no times. Other reasons then do not matter.
     reason = next(filter(None, reasons if _is_known(summary) else reasons[::-1]), "")
     missing = NOT_AVAILABLE + in_brackets(reason)
     basis = f"{p_text(change.p_value)}, threshold {percent(change.threshold)}"
-    basis += f"; {change.doubt}" if change.doubt else ""
+    basis += f"; {reason_of(change.doubt).meaning}" if change.doubt else ""
     return (
         (change.verdict or missing)
         + in_brackets(basis if change.verdict else "")

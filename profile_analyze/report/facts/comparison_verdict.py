@@ -6,6 +6,7 @@ from math import isfinite, isnan, log, log1p
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.comparison.statistics import SIGNIFICANT, UNCERTAIN
+from profile_analyze.findings.rules.comparison import reason_of
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.notes.change_causes import WORK_CAUSES
@@ -35,8 +36,9 @@ _IN_WORDS: Final = {
 def verdict_in_words(change: Change, time_s: float, times: Times) -> str:
     """Return the sentence with the verdict. `time_s` is the device time of all operators."""
     in_words = _small_change(change) or _IN_WORDS[change.verdict]
-    has_reason = change.verdict is None and change.mismatch
-    reason = f", because {change.mismatch}" if has_reason else ""
+    reason = ""
+    if change.verdict is None and change.mismatch is not None:
+        reason = f", because {reason_of(change.mismatch).meaning}"
     relative = "" if isnan(change.change) else f", {signed_percent(change.change)}"
     to_text = comparable_times(times)
     return (
