@@ -31,7 +31,7 @@ class Reason(NamedTuple):
 
 
 def reason_of(finding: Finding) -> Reason:
-    """Return the words for the finding of a `comparison.fit.Mismatch`."""
+    """Return the words for the finding of a `comparison.notes.Mismatch`."""
     return _REASONS[finding.code](**dict(finding.values))
 
 
