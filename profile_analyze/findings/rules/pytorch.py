@@ -79,6 +79,7 @@ RULES: Final = (
         "kernels overlap the next kernel of their stream",
         "shortened {kernels:kernel} by {excess_s:time} in total: a kernel cannot overlap the next "
         "kernel of its stream",
+        threshold="an overlap of over 30 us, or of over 10 % of the shorter kernel",
     ),
     Rule(
         "driver-call-dominates",
