@@ -21,6 +21,7 @@ FAMILIES: Final = (
     "profile_analyze.findings.rules.files",
     "profile_analyze.findings.rules.onnxruntime",
     "profile_analyze.findings.rules.pytorch",
+    "profile_analyze.findings.rules.tensorrt",
     "profile_analyze.findings.rules.tflite",
 )
 """The modules with rules, the most frequent first. A lookup imports them one by one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,20 +11,18 @@ import numpy as np
 from profile_analyze.model import terms
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.numbers import floats
 from profile_analyze.model.operators import Operators
 from profile_analyze.model.origin import Origin
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.static import Port, StaticModel, Stored
 from profile_analyze.model.terms import UNIQUE_NAME
-from profile_analyze.model.visible import escaped
 from profile_analyze.readers.input.companions import profiles_of
 from profile_analyze.readers.keys import distinct_keys
 from profile_analyze.readers.tensorrt.layers import read_engine
 from profile_analyze.readers.tensorrt.tables import EngineTables
 from profile_analyze.readers.tensorrt.work import Cost, cost_of
-from profile_analyze.units import counted
 from profile_analyze.work.tensor import compute_dtype
 
 if TYPE_CHECKING:
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from profile_analyze.readers.tensorrt.tensors import EngineTensor
 
 FORMAT: Final = "TensorRT engine description"
-
-_MOST_TYPES: Final = 4
-"""A note names at most this many types of operator."""
 
 
 def read(source: Source, wanted: Collection[str]) -> Profile:  # noqa: ARG001  # all columns cost little
@@ -140,41 +136,22 @@ def _port(tensor: EngineTensor) -> Port:
     return Port(tensor.name, tensor.tensor.shape, tensor.tensor.dtype)
 
 
-def _no_times(source: Source) -> Note:
-    """Return a note that says where the times are, for people who expect some in this file."""
+def _no_times(source: Source) -> Finding:
+    """Return a finding that says where the times are, for people who expect some in this file."""
     beside = next(filter(source.has_neighbour, profiles_of(Path(source.name).name)), None)
-    where = (
-        f"{beside} beside it has them; name that file"
-        if beside
-        else "name the file that trtexec --exportProfile=FILE writes, and this one after --model"
-    )
-    return TextNote(
-        f"a description of an engine has no times; {where}",
-        Importance.ANSWER,
-        dropped_beside="profile",
-    )
+    return Finding.of("engine-without-times", Kind.ANSWER, dropped_beside="profile", beside=beside)
 
 
-def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Note]:
-    others = sum(layer.scope is not None for layer in layers)
-    if others:
-        yield TextNote(
-            f"totals leave out {counted(others, 'operator')} of other optimization profiles; "
-            "the column scope names the profile",
-            Importance.CONTEXT,
-            dropped_beside="profile",
-        )
+def _notes(layers: Sequence[Layer], costs: Sequence[Cost]) -> Iterator[Finding]:
+    yield from on_operators(
+        *("other-optimization-profiles", Kind.CONTEXT),
+        sum(layer.scope is not None for layer in layers),
+        share=nan, dropped_beside="profile", shown=True,
+    )  # fmt: skip
     unknown = [
         layer.type or "N/A"
         for layer, cost in zip(layers, costs, strict=True)
         if np.isnan(cost.work.computation) and layer.scope is None
     ]
-    if unknown:
-        types = [*dict.fromkeys(map(escaped, unknown))]
-        more = f" and {len(types) - _MOST_TYPES} more" if len(types) > _MOST_TYPES else ""
-        yield TextNote(
-            f"the description does not say what {counted(len(unknown), 'operator')} "
-            f"{'computes' if len(unknown) == 1 else 'compute'}, so "
-            f"the computation is N/A: {', '.join(types[:_MOST_TYPES])}{more}",
-            Importance.INCOMPLETE,
-        )
+    types = [*dict.fromkeys(unknown)]
+    yield from on_operators("undescribed-work", Kind.INCOMPLETE, len(unknown), nan, types=types)

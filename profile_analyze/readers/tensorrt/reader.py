@@ -12,8 +12,8 @@ import numpy as np
 from profile_analyze.errors import InputError, MalformedProfileError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Executions, Run, Track
+from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.graph.with_model import with_model
-from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.operators import Operators, graphs_column
 from profile_analyze.model.origin import Origin
@@ -34,12 +34,13 @@ from profile_analyze.readers.tensorrt.inferences import (
 )
 from profile_analyze.readers.tensorrt.layers import scope_of
 from profile_analyze.readers.tensorrt.metadata import Metadata, read_metadata
-from profile_analyze.units import MS_PER_S, counted
+from profile_analyze.units import MS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from typing import TypeAlias
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.readers.input.source import Source
 
     _Layer: TypeAlias = tuple[str, "_Entry"]
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
 
 FORMAT: Final = "TensorRT profile"
 
-_DESCRIPTION: Final = "trtexec --exportLayerInfo=graph.json --profilingVerbosity=detailed"
 _FOREIGN: Final = "{ForeignNode["
 """The start of the name of a layer that the Myelin compiler made of a part of the network."""
 
@@ -134,8 +134,7 @@ def _with_metadata(profile: Profile, source: Source) -> Profile:
             try:
                 found = found.completed_by(read_metadata(beside))
             except InputError as error:
-                text = f"no device or latencies from a file beside the profile: {error}"
-                notes.append(TextNote(text, Importance.CONTEXT))
+                notes.append(_unread("unread-metadata", error))
     return profile.changed(
         origin=profile.origin._replace(hardware=found.hardware, recorded=found.recorded),
         runs=(Run(wall_s=nan if found.mean_compute_s is None else found.mean_compute_s),),
@@ -152,20 +151,20 @@ def _with_inferences(profile: Profile, source: Source) -> Profile:
         try:
             found = read_inferences(beside)
         except InputError as error:
-            text = f"no times of whole inferences, because they cannot be read: {error}"
-            return profile.changed(notes=(*profile.notes, TextNote(text, Importance.CONTEXT)))
+            return profile.changed(notes=(*profile.notes, _unread("unread-inferences", error)))
     if not found:
         return profile
-    note = TextNote(
-        f"the wall time and the latency are from {beside.name}: "
-        f"{counted(len(found), 'inference')}, perhaps with the warm-up of trtexec",
-        Importance.CONTEXT,
-    )
+    note = Finding.of("inferences-beside", Kind.CONTEXT, file=beside.name, inferences=len(found))
     return profile.changed(
         notes=(*profile.notes, note),
         origin=profile.origin._replace(recorded=tuple(recorded_facts(found))),
         runs=(Run(wall_s=mean_compute_s(found)),),
     )
+
+
+def _unread(code: str, error: InputError) -> Finding:
+    """Return the finding that a file beside the profile cannot be read."""
+    return Finding.of(code, Kind.CONTEXT, file=error.file, reason=error.reason)
 
 
 def _mean_ms(entry: _Entry, count: int | None) -> float:
@@ -175,7 +174,7 @@ def _mean_ms(entry: _Entry, count: int | None) -> float:
 
 
 def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_Layer], list[Note]]:
-    """Return the layers of one optimization profile, and a note on the layers that are left out.
+    """Return the layers of one optimization profile, and a finding on the layers left out.
 
     An inference uses only one optimization profile. The layers of TensorRT's first optimization
     profile are kept. If the file has none of these layers, its first layer decides which
@@ -189,30 +188,25 @@ def _of_one_profile(layers: Sequence[_Layer], count: int | None) -> tuple[list[_
     kept_ms, all_ms = (
         total(np.array([_mean_ms(entry, count) for _, entry in one])) for one in (kept, layers)
     )
-    note = TextNote(
-        f"left out {operators_and_share(len(layers) - len(kept))} of other optimization profiles: "
-        "an inference uses only one profile",
-        Importance.INCOMPLETE,
-        1 - float(ratio(np.array(kept_ms), all_ms)),
-    )
-    return kept, [note]
+    left_out, share = len(layers) - len(kept), 1 - float(ratio(np.array(kept_ms), all_ms))
+    return kept, [
+        *on_operators("other-optimization-profiles", Kind.INCOMPLETE, left_out, share, shown=False)
+    ]
 
 
 def _with_description(profile: Profile, source: Source, wanted: Collection[str]) -> Profile:
     """Return the profile with columns from the description beside it.
 
-    If the description is missing or cannot be read, the profile gets a note instead.
+    If the description is missing or cannot be read, the profile gets a finding instead.
     """
     beside = _description_beside(source)
     if beside is None:
-        return _with_note_on_lack(
-            profile, f": pass --model graph.json, which {_DESCRIPTION} writes"
-        )
+        return _without_description(profile)
     try:
         with beside:
             model = engine.read(beside, wanted)
     except InputError as error:
-        return _with_note_on_lack(profile, f", because the description cannot be read: {error}")
+        return _without_description(profile, file=error.file, reason=error.reason)
     return with_model(profile, model, f"types, shapes and work are from {model.file}")
 
 
@@ -227,7 +221,10 @@ def _first_beside(source: Source, names: Iterable[str]) -> Source | None:
     return next((beside for name in names if (beside := source.neighbour(name))), None)
 
 
-def _with_note_on_lack(profile: Profile, why: str) -> Profile:
-    text = f"no types, shapes or work{why}"
-    note = TextNote(text, Importance.INCOMPLETE, dropped_beside="model")
+def _without_description(
+    profile: Profile, *, file: str | None = None, reason: str | None = None
+) -> Profile:
+    note = Finding.of(
+        "no-description", Kind.INCOMPLETE, dropped_beside="model", file=file, reason=reason
+    )
     return profile.changed(notes=(*profile.notes, note))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import run_command, some_of
 from tests.readers.tensorrt.files import (
     convolution,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONV = convolution("a", [tensor("x", [1, 3, 8, 8])], [tensor("y", [1, 4, 6, 6])], [3, 3], 108)
-LACKS = "no types, shapes or work, because the description cannot be read"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,10 @@ def test_a_description_that_cannot_be_read_has_an_error_or_a_note(
     assert failure(str(beside), pa.MalformedProfileError) == reason
     profile = pa.load(path)
     assert profile.total_s() == pytest.approx(1e-3)
-    assert profile.notes == (f"{LACKS}: {beside}: {reason}",)
+    unread = {"file": str(beside), "reason": reason}
+    assert profile.notes == (
+        Finding.of("no-description", Kind.INCOMPLETE, dropped_beside="model", **unread),
+    )
 
 
 @pytest.mark.parametrize(

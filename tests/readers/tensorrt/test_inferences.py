@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import run_command
 from tests.readers.tensorrt.files import times
 
@@ -49,9 +50,8 @@ def test_the_summary_shows_the_times_of_whole_inferences(name: str, tmp_path: Pa
 def test_a_note_names_the_file_of_the_wall_time(tmp_path: Path) -> None:
     content = json.dumps(INFERENCES).encode()
     found = pa.load(profile_beside(tmp_path, "net.times.json", content))
-    assert found.notes[0] == (
-        f"the wall time and the latency are from {tmp_path}/net.times.json: 4 inferences, "
-        "perhaps with the warm-up of trtexec"
+    assert found.notes[0] == Finding.of(
+        "inferences-beside", Kind.CONTEXT, file=f"{tmp_path}/net.times.json", inferences=4
     )
 
 
@@ -67,9 +67,10 @@ def test_layers_that_take_longer_than_an_inference_are_explained(tmp_path: Path)
 def test_a_note_names_the_damaged_file_of_times(tmp_path: Path) -> None:
     file = profile_beside(tmp_path, "net.times.json", b'[{"computeMs": -1, "latencyMs": 2}]')
     profile = pa.load(file)
-    assert profile.notes[0] == (
-        f"no times of whole inferences, because they cannot be read: {tmp_path}/net.times.json: "
-        "at $[0].computeMs: expected `float` >= 0.0"
+    assert profile.notes[0] == Finding.of(
+        *("unread-inferences", Kind.CONTEXT),
+        file=f"{tmp_path}/net.times.json",
+        reason="at $[0].computeMs: expected `float` >= 0.0",
     )
     assert profile.origin.recorded == ()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import run_command
 from tests.readers.tensorrt.files import description, layer, times
 
@@ -116,10 +117,10 @@ def test_a_note_names_a_damaged_file(tmp_path: Path) -> None:
     damaged = {"performance_summary": {"Latency": [5.0]}}
     file = profile_with(tmp_path, profile_metadata=damaged, metadata=[{"Name": A100}])
     profile = pa.load(file)
-    assert profile.notes[0] == (
-        "no device or latencies from a file beside the profile: "
-        f"{tmp_path}/net.profile.metadata.json: at $.performance_summary.Latency: "
-        "expected `array` of length >= 4"
+    assert profile.notes[0] == Finding.of(
+        *("unread-metadata", Kind.CONTEXT),
+        file=f"{tmp_path}/net.profile.metadata.json",
+        reason="at $.performance_summary.Latency: expected `array` of length >= 4",
     )
     assert (profile.origin.hardware, profile.origin.recorded) == (A100, ())
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import gzip
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import sentence
+from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from tests.conftest import run_command
+from tests.findings.found import rounded
 from tests.readers.tensorrt.files import convolution, description, macs, tensor, times, written
 
 if TYPE_CHECKING:
@@ -19,19 +23,10 @@ if TYPE_CHECKING:
 PROFILE = "tests/fixtures/tensorrt/net.profile.json"
 GRAPH = "tests/fixtures/tensorrt/net.graph.json"
 OLD = "tests/fixtures/tensorrt/old.profile.json"
-LACKS = (
-    "no types, shapes or work: pass --model graph.json, which trtexec "
-    "--exportLayerInfo=graph.json --profilingVerbosity=detailed writes"
+LACKS = Finding.of(
+    "no-description", Kind.INCOMPLETE, dropped_beside="model", file=None, reason=None
 )
-NO_TIMES = (
-    "a description of an engine has no times; net.profile.json beside it has them; name that file"
-)
-UNKNOWN = (
-    "the description does not say what 3 operators compute, so the computation is N/A: kgen, Myelin"
-)
-OTHERS = (
-    "totals leave out 1 operator of other optimization profiles; the column scope names the profile"
-)
+UNKNOWN = Finding.of("undescribed-work", Kind.INCOMPLETE, operators=3, types=("kgen", "Myelin"))
 CONV = convolution("a", [tensor("x", [1, 3, 8, 8])], [tensor("y", [1, 4, 6, 6])], [3, 3], 108)
 
 
@@ -49,7 +44,7 @@ def test_a_profile_uses_the_description_beside_it() -> None:
         "conv3 + add + relu3\n"
     )
     assert done.err == (
-        f"note: {GRAPH}: {UNKNOWN}\n"
+        f"note: {GRAPH}: {sentence(UNKNOWN)}\n"
         f"note: types, shapes and work are from {GRAPH}: 13 operators matched by name, 0 by "
         "order\n"
         "note: times are means over 200 inferences; how much they vary is not known\n"
@@ -125,7 +120,7 @@ def test_the_dtype_of_a_bias_is_not_the_compute_dtype(tmp_path: Path) -> None:
 
 
 def test_a_description_on_its_own_is_a_model() -> None:
-    done = run_command(GRAPH, "-t", "2", "--notes", "all")
+    done = run_command(GRAPH, "-t", "2")
     assert done.out == (
         "total computation     537.09 KFLO, unknown for 3 operators\n"
         "total memory traffic  89.05 KiB, unknown for 1 operator\n"
@@ -145,19 +140,23 @@ def test_a_description_on_its_own_is_a_model() -> None:
         "110.59 K     896   6.97 KiB  {2,32,8,8}  Convolution  conv1 + relu1\n"
         " 81.92 K     660  21.29 KiB  {2,20,8,8}  Convolution  conv3 + add + relu3\n"
     )
-    assert done.err == f"note: {NO_TIMES}\nnote: {UNKNOWN}\nnote: {OTHERS}\n"
+    (others,) = on_operators(
+        *("other-optimization-profiles", Kind.CONTEXT, 1, nan),
+        dropped_beside="profile", shown=True,
+    )  # fmt: skip
+    assert pa.load(GRAPH).notes == (no_times("net.profile.json"), others, UNKNOWN)
+
+
+def no_times(beside: str | None) -> Finding:
+    return Finding.of("engine-without-times", Kind.ANSWER, dropped_beside="profile", beside=beside)
 
 
 def test_a_description_says_where_the_times_are(tmp_path: Path) -> None:
     alone = tmp_path / "net.graph.json"
     alone.write_bytes(description(CONV))
-    assert run_command(str(alone), "-t", "1", "--print-only", "device").err == (
-        "note: a description of an engine has no times; name the file that trtexec "
-        "--exportProfile=FILE writes, and this one after --model\n"
-    )
+    assert pa.load(alone).notes == (no_times(None),)
     (tmp_path / "net.profile.json.gz").write_bytes(gzip.compress(times(("a", 1.0, 1.0))))
-    (note,) = pa.load(alone).notes
-    assert note == NO_TIMES.replace("net.profile.json", "net.profile.json.gz")
+    assert pa.load(alone).notes == (no_times("net.profile.json.gz"),)
 
 
 def test_ordering_by_an_unknown_time_has_a_note() -> None:
@@ -190,7 +189,7 @@ def test_a_profile_without_description_says_what_to_pass() -> None:
         "name,type,time_s,median_time_s\nconv1 + relu1,,0.0005,\npool,,0.00025,\nfc,,0.0,\n"
     )
     means = "times are means over 4 inferences; how much they vary is not known"
-    assert done.err == f"note: {LACKS}\nnote: {means}\n"
+    assert done.err == f"note: {sentence(LACKS)}\nnote: {means}\n"
     done = run_command(OLD, "--model", GRAPH, "--columns", "name,type,macs", "--notes", "all")
     assert done.out.endswith(
         "\n"
@@ -202,7 +201,7 @@ def test_a_profile_without_description_says_what_to_pass() -> None:
     assert done.err.splitlines() == [
         f"note: {GRAPH}: 2 operators matched by name, 0 by order, 1 operator (0.0% of the time) "
         "not matched; perhaps this graph is of another build of the model",
-        f"note: {GRAPH}: {UNKNOWN}",
+        f"note: {GRAPH}: {sentence(UNKNOWN)}",
         f"note: {means}",
     ]
 
@@ -285,7 +284,7 @@ def test_only_the_first_of_several_optimization_profiles_is_counted(tmp_path: Pa
     """An inference uses one optimization profile: the first, if the file has its layers."""
     content = times(("a", 3.0, 3.0), ("a [profile 1]", 1.0, 1.0), ("b [profile 2]", 1.0, 1.0))
     path = str(written(tmp_path, content))
-    done = run_command(path, "--columns", "name,scope,time", "--notes", "all")
+    done = run_command(path, "--columns", "name,scope,time")
     assert done.out == (
         "total device time  3.000 ms\n"
         "total host time    N/A\n"
@@ -293,12 +292,8 @@ def test_only_the_first_of_several_optimization_profiles_is_counted(tmp_path: Pa
         "name  scope  device self time (ms)\n"
         "a     N/A                    3.000\n"
     )
-    assert done.err.splitlines() == [
-        "note: left out 2 operators (40.0% of the time) of other optimization profiles: an "
-        "inference uses only one profile",
-        f"note: {LACKS}",
-        "note: times are means over 10 inferences; how much they vary is not known",
-    ]
+    (others,) = on_operators("other-optimization-profiles", Kind.INCOMPLETE, 2, 0.4, shown=False)
+    assert rounded(pa.load(path).notes) == [others, LACKS]
 
 
 @pytest.mark.parametrize("lack", [b"nan", b"-nan", b"inf", b"-nan(ind)", b"nan(snan)"])
