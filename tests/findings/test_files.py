@@ -10,6 +10,19 @@ from tests.findings.rules import codes_of, untested
 
 SENTENCES = (
     (
+        Finding.of("unread-files", Kind.INCOMPLETE, files=1, first="a.json", reason="is empty"),
+        "left out 1 file that cannot be read: a.json: is empty",
+    ),
+    (
+        Finding.of("unread-files", Kind.INCOMPLETE, files=3, first="a.json", reason="is empty"),
+        "left out 3 files that cannot be read: a.json: is empty; and 2 more",
+    ),
+    (
+        Finding.of("unkept-profile", Kind.CONTEXT, folder="/cache", reason="not a directory"),
+        "/cache: the decoded profile cannot be kept for the next question: not a directory; "
+        "--cache names another folder, and --no-cache keeps nothing",
+    ),
+    (
         Finding.of(
             "underivable-work", Kind.INCOMPLETE, share=0.5, operators=1, facts=["type", "shapes"]
         ),

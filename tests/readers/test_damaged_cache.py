@@ -15,6 +15,7 @@ import pytest
 from msgspec import msgpack
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind, Subject
 from profile_analyze.readers.cache.files import cache_files, remove
 from profile_analyze.readers.input.source import Cache
 from tests.readers.same_profiles import difference
@@ -208,10 +209,7 @@ def test_a_profile_that_cannot_be_cached_has_a_note(
     file = FILES["MegEngine"]
     plain = pa.load(file)
     with trouble(tmp_path / "cache") as folder:
-        note = (
-            f"{folder}: the decoded profile cannot be kept for the next question: {reason}; "
-            "--cache names another folder, and --no-cache keeps nothing"
-        )
+        note = Finding.of("unkept-profile", Kind.CONTEXT, folder=str(folder), reason=reason)
         for _ in range(2):
             profile = pa.load(file, cache=Cache(str(folder), smallest=1))
             assert profile.notes == (*plain.notes, note)
@@ -221,4 +219,4 @@ def test_a_profile_that_cannot_be_cached_has_a_note(
         # Small MegEngine files are read together, without the cache, so use another format.
         file = FILES["ONNX Runtime"]
         runs = pa.load_runs([file, file], cache=Cache(str(folder), smallest=1))
-        assert [one for one in runs.notes if str(folder) in one] == [f"in each of 2 files: {note}"]
+        assert note.about(Subject("each file", files=2)) in runs.notes

@@ -14,6 +14,8 @@ from unittest.mock import Mock
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import sentence
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input import many, pool
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.recognition import first_reader
@@ -76,27 +78,24 @@ def test_bad_files_stop_the_call_or_are_counted(tmp_path: Path) -> None:
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err.startswith(f"profile_analyze: error: {bad}: ")
     assert outcome.err.endswith("; --skip-bad leaves out what cannot be read\n")
-    outcome = run_command(good, str(bad), str(worse), "--skip-bad", "--print-only", "summary")
-    assert outcome.code == 0
-    note, *_ = outcome.err.splitlines()
-    assert note.startswith(f"note: left out 2 files that cannot be read: {bad}: ")
-    assert note.endswith("; and 1 more")
     answer = json.loads(run_command(good, str(bad), str(worse), "--skip-bad", "--format=json").out)
     left_out = answer["profile"]["left_out"]
     assert [one["file"] for one in left_out] == [str(bad), str(worse)]
-    assert (
-        note
-        == f"note: left out 2 files that cannot be read: {bad}: {left_out[0]['reason']}; and 1 more"
-    )
+    unread = unread_files(2, left_out[0]["file"], left_out[0]["reason"])
+    assert answer["notes"][0] == sentence(unread)
     assert run_command(str(bad), str(worse), "--skip-bad").code == 1
     assert run_command(str(bad), "--skip-bad").err.startswith(f"profile_analyze: error: {bad}: ")
 
 
-def test_the_note_on_one_left_out_file_is_singular(tmp_path: Path) -> None:
+def unread_files(files: int, first: str, reason: str) -> Finding:
+    return Finding.of("unread-files", Kind.INCOMPLETE, files=files, first=first, reason=reason)
+
+
+def test_a_missing_file_is_left_out(tmp_path: Path) -> None:
     good = written(tmp_path / "1.json", [Operator("a", "A", 1.0)])
     missing = str(tmp_path / "2.json")
-    (note,) = pa.load_runs([good, missing], skip_bad=True).notes
-    assert note == f"left out 1 file that cannot be read: {missing}: no such file"
+    profile = pa.load_runs([good, missing], skip_bad=True)
+    assert profile.notes == (unread_files(1, missing, "no such file"),)
 
 
 def test_standard_input_can_be_one_of_the_runs() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.base import BatchReader, Reader
 from profile_analyze.readers.input.source import HEAD_SIZE, Source
 from profile_analyze.readers.loading import READERS, read_profile
@@ -197,4 +198,6 @@ def test_profiles_of_readers_are_checked(tmp_path: Path, text: bytes) -> None:
     assert pa.load(good).notes == ()
     kept = pa.load_runs([good, bad, worse, good], skip_bad=True)
     assert kept.processes == (good, good)
-    assert kept.notes[0] == f"left out 2 files that cannot be read: {reasons[bad]}; and 1 more"
+    reason = reasons[bad].removeprefix(f"{bad}: ")
+    unread = Finding.of("unread-files", Kind.INCOMPLETE, files=2, first=bad, reason=reason)
+    assert kept.notes[0] == unread

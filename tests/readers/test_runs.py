@@ -11,6 +11,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.findings import Finding, Kind, Subject
 from profile_analyze.model.joining.identity import in_order_of_execution
 from profile_analyze.model.joining.runs import RunJoiner
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
@@ -176,16 +177,13 @@ def test_a_total_over_runs_is_the_median_unless_asked_otherwise() -> None:
 def test_notes_name_their_files() -> None:
     broken = Operator("relu", "Relu", -1)
     conv = Operator("conv", "Conv", 1)
-    note = (
-        "the device time of 1 operator is N/A: in the file, it is missing or not finite, or its "
-        "end is before its start"
-    )
+    note = Finding.of("untimed-executions", Kind.INCOMPLETE, operators=1, side="device")
     good, bad = profile_of([conv, Operator("relu", "Relu", 1)], "good"), [conv, broken]
     some = pa.join_runs([good, profile_of(bad, "b"), profile_of(bad, "c"), profile_of(bad, "d")])
-    assert some.notes == (f"b and 2 more: {note}",)
-    assert pa.join_runs([good, profile_of(bad, "b")]).notes == (f"b: {note}",)
+    assert some.notes == (note.about(Subject("files", "b", 3)),)
+    assert pa.join_runs([good, profile_of(bad, "b")]).notes == (note.about(Subject("files", "b")),)
     assert pa.join_runs([profile_of(bad, "a"), profile_of(bad, "b")]).notes == (
-        f"in each of 2 files: {note}",
+        note.about(Subject("each file", files=2)),
     )
 
 

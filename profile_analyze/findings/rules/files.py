@@ -43,6 +43,11 @@ def _unread_lines(_: Words, *, lines: int, first: int, lacking: str) -> str:
     return f"left out {counted(lines, noun)} without {what}; the first is line {first}"
 
 
+def _unread_files(_: Words, *, files: int, first: str, reason: str) -> str:
+    more = f"; and {files - 1} more" if files > 1 else ""
+    return f"left out {counted(files, 'file')} that cannot be read: {first}: {reason}{more}"
+
+
 def _stored_note(words: Words, *, text: str) -> str:
     return text.replace(SIZE_PLACEHOLDER, words.sized)
 
@@ -63,6 +68,13 @@ RULES: Final = (
         "stored-note",
         "an older version wrote this sentence into the data set",
         _stored_note,
+    ),
+    Rule("unread-files", "files were left out, because they cannot be read", _unread_files),
+    Rule(
+        "unkept-profile",
+        "the decoded profile cannot be written to the cache",
+        "{folder}: the decoded profile cannot be kept for the next question: {reason}; --cache "
+        "names another folder, and --no-cache keeps nothing",
     ),
     Rule("no-shapes", "operators lack the shapes that their computation needs", _no_shapes),
     Rule(

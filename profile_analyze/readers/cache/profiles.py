@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.errors import system_reason
-from profile_analyze.model.notes import Importance, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.cache.arrays import (
     SIGNATURE_SIZE,
     UNWRITABLE,
@@ -65,7 +65,7 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
     """Return the kept profile of `source`. If no profile is kept, call `read`, and keep its result.
 
     Only profiles of large files are kept. If the system cannot write the kept file, the returned
-    profile has a note that says why.
+    profile has a finding that says why.
     """
     cache = source.cache
     before = None if cache is None else _identity_of(source, cache)
@@ -83,10 +83,8 @@ def through_cache(source: Source, wanted: Collection[str], read: Read) -> Profil
     try:
         _keep(cache, before, profile, _conditions(source, asked))
     except OSError as error:
-        note = TextNote(
-            f"{cache.folder}: the decoded profile cannot be kept for the next question: "
-            f"{system_reason(error)}; --cache names another folder, and --no-cache keeps nothing",
-            Importance.CONTEXT,
+        note = Finding.of(
+            "unkept-profile", Kind.CONTEXT, folder=cache.folder, reason=system_reason(error)
         )
         return profile.changed(notes=(*profile.notes, note))
     return profile

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.errors import InputError
 from profile_analyze.gc_pause import gc_paused
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.runs import IDENTITY_COLUMNS, RunJoiner
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.input.content import MAX_SIZE
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.input.urls import survives_fork
 from profile_analyze.readers.loading import cache_of, read_profile, read_together
 from profile_analyze.readers.model_inputs import NO_INPUTS
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -92,11 +91,12 @@ def without_bad(joiner: RunJoiner, bad: Sequence[InputError]) -> Profile:
     return joined.changed(left_out=tuple((error.file, error.reason) for error in bad))
 
 
-def note_on_bad(bad: Sequence[InputError]) -> Note:
-    """Return the note on files that were left out because they cannot be read."""
-    more = f"; and {len(bad) - 1} more" if len(bad) > 1 else ""
-    left_out = f"left out {counted(len(bad), 'file')} that cannot be read: {bad[0]}{more}"
-    return TextNote(left_out, Importance.INCOMPLETE)
+def note_on_bad(bad: Sequence[InputError]) -> Finding:
+    """Return the finding on files that were left out because they cannot be read."""
+    first, files = bad[0], len(bad)
+    return Finding.of(
+        "unread-files", Kind.INCOMPLETE, files=files, first=first.file, reason=first.reason
+    )
 
 
 def add_runs(  # noqa: PLR0913  # options, each by its name
