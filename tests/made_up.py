@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 from profile_analyze.columns.column import Column
 from profile_analyze.report.base import encoded
 from profile_analyze.report.formats.programs import ProgramRenderer, program_values, shown_columns
-from profile_analyze.report.sections import TableSection
 from profile_analyze.views.view import View
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ class MadeUpRenderer(ProgramRenderer):
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield the rows; see `Renderer.pieces`."""
         rows: list[tuple[Any, ...]] = []
-        for section in report.all_of(TableSection):
+        for section in report.tables:
             columns = (program_values(section.table, name) for name in shown_columns(section))
             rows += zip(*columns, strict=True)
         return encoded((f"{row}\n" for row in rows), "utf-8")

@@ -68,6 +68,11 @@ class Report(NamedTuple):
         return cls((*facts, *shown, *gate), source, notes, shows_verdicts)
 
     @property
+    def tables(self) -> tuple[TableSection, ...]:
+        """The tables, without those that belong to facts."""
+        return self.all_of(TableSection)
+
+    @property
     def times_s(self) -> list[float]:
         """The times among the facts. They decide the unit of times in facts and sentences.
 

@@ -13,7 +13,6 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.visible import visible
 from profile_analyze.report.base import encoded
 from profile_analyze.report.formats.programs import TablelessRenderer
-from profile_analyze.report.sections import TableSection
 from profile_analyze.views.stacks import notes_on_stacks, stacks_of_table
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class CollapsedRenderer(TablelessRenderer):
 
     def pieces(self, report: Report, display: Display) -> Iterator[bytes]:  # noqa: ARG002  # part of `Renderer`
         """Yield the lines; see `Renderer.pieces`."""
-        for section in report.all_of(TableSection):
+        for section in report.tables:
             yield from encoded(_lines(stacks_of_table(section.table)), "utf-8")
 
 

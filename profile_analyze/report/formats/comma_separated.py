@@ -16,7 +16,6 @@ from profile_analyze.report.formats.programs import (
     program_values,
     shown_columns,
 )
-from profile_analyze.report.sections import TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +47,7 @@ class CsvRenderer(ProgramRenderer):
 
         Raises `QueryError` if the tables have different columns.
         """
-        tables = report.all_of(TableSection)
+        tables = report.tables
         headers = {tuple(machine_names(one.table, shown_columns(one))) for one in tables}
         if len(headers) > 1:
             raise QueryError(
@@ -66,7 +65,7 @@ def _texts(report: Report) -> Iterator[str]:
             for value in facts.values()
         )
         yield _lines([facts.keys(), texts])
-    sections = report.all_of(TableSection)
+    sections = report.tables
     several = len(sections) > 1
     for index, section in enumerate(sections):
         table, names = section.table, shown_columns(section)

@@ -17,7 +17,6 @@ from profile_analyze.report.layout.paragraphs import with_own_indent
 from profile_analyze.report.layout.times import time_text
 from profile_analyze.report.pages.column_explanation import definition, general_explanation
 from profile_analyze.report.pages.finding_list import rule_page
-from profile_analyze.report.sections import TableSection
 from profile_analyze.units import NOT_AVAILABLE, counted
 from profile_analyze.views.worked import worked_through
 
@@ -103,7 +102,7 @@ class ExplanationRenderer(_ExplanationRenderer):
 
     def lines(self, report: Report, time_unit: TimeUnit) -> Iterable[str]:
         """See the base class."""
-        (table, *_) = (section.table for section in report.all_of(TableSection))
+        (table, *_) = (section.table for section in report.tables)
         general = general_explanation(self.column.name).splitlines()
         return self._lines(table, time_unit) if len(table) else general
 

@@ -41,7 +41,7 @@ which read the document."""
 
 def json_document(report: Report) -> dict[str, Any]:
     """Return the document. Parts that were not asked for are null or empty."""
-    tables = report.all_of(TableSection)
+    tables = report.tables
     return {
         "version": VERSION,
         "profile": _profile(report.source),

@@ -15,7 +15,6 @@ from profile_analyze.report.formats.programs import (
     shown_columns,
     to_json,
 )
-from profile_analyze.report.sections import TableSection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +49,7 @@ def _lines(report: Report) -> Iterator[str]:
     facts = facts_alone(report)
     if facts is not None:
         yield to_json(json_ready(facts)) + "\n"
-    for section in report.all_of(TableSection):
+    for section in report.tables:
         table, names = section.table, shown_columns(section)
         columns = zip(
             machine_names(table, names), (json_values(table, name) for name in names), strict=True

@@ -168,7 +168,7 @@ def render(
             for section in report.sections
         )
         report = report._replace(sections=tuple(sections))
-    for section in report.all_of(TableSection):
+    for section in report.tables:
         if section.columns != ALL_COLUMNS:
             check_columns(section.columns, section.table.kind)
     if output_format in TABLE_FORMATS:

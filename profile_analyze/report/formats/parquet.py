@@ -57,7 +57,7 @@ class ParquetRenderer(ProgramRenderer):
 
 
 def _table_of(report: Report) -> pa.Table:
-    sections = report.all_of(TableSection)
+    sections = report.tables
     if len(sections) > 1:
         raise QueryError(
             "a Parquet file has one table; write one table at a time: --print-only device or host"

@@ -75,7 +75,7 @@ class TablelessRenderer:
 def facts_alone(report: Report) -> dict[str, Any] | None:
     """Return the values of the facts by name; None if the report has a table or no facts."""
     groups = report.all_of(Facts)
-    if not groups or report.all_of(TableSection):
+    if not groups or report.tables:
         return None
     return {name: value for group in groups for name, value in group.flat_values.items()}
 
