@@ -15,8 +15,6 @@ from profile_analyze.columns.kinds import FixedKind
 from profile_analyze.columns.parameter_columns import PARAMETER
 from profile_analyze.columns.wording import heading, value_text
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.measuring import side_of
-from profile_analyze.model.terms import ABSENT
 from profile_analyze.model.visible import visible
 from profile_analyze.units import counted
 
@@ -167,22 +165,6 @@ class Table:
     def level(self) -> str | None:
         """The level of the rows; None if the profile has only one level."""
         return self.shown.profile.level
-
-    @property
-    def several_calls(self) -> bool:
-        """Whether some operator was called more than once in a run."""
-        side = side_of(self.shown.profile, self.shown.measure)
-        return bool((self.shown.profile.calls(side) > 1).any())
-
-    @property
-    def has_times(self) -> bool:
-        """Whether the profile's format has times at all."""
-        return self.shown.profile.origin.times != ABSENT
-
-    @property
-    def is_of_model(self) -> bool:
-        """Whether the profile is a model that has not run."""
-        return self.shown.profile.model is not None
 
     @property
     def columns(self) -> tuple[str, ...]:

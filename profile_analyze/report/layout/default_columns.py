@@ -9,7 +9,8 @@ import numpy as np
 from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.model_columns import TILE_NAMES
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.terms import LESS_WORK, MORE_WORK, TELLING_APART
+from profile_analyze.model.measuring import side_of
+from profile_analyze.model.terms import ABSENT, LESS_WORK, MORE_WORK, TELLING_APART
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,12 +167,14 @@ def every_column(table: Table) -> tuple[str, ...]:
 
 def calls_column(table: Table) -> tuple[str, ...]:
     """Return the column `calls` if operators have several calls in a run; otherwise none."""
-    return ("calls",) if table.several_calls else ()
+    profile = table.shown.profile
+    has_several = (profile.calls(side_of(profile, table.shown.measure)) > 1).any()
+    return ("calls",) if has_several else ()
 
 
 def _with_calls_and_work(names: tuple[str, ...], table: Table) -> tuple[str, ...]:
     calls = calls_column(table)
-    if table.has_times:
+    if table.shown.profile.origin.times != ABSENT:
         work = (*_work_compared(table), *_tile_columns(table))
     else:
         work = work_columns(table)
@@ -190,7 +193,7 @@ def _work_compared(table: Table) -> tuple[str, ...]:
 
 def work_columns(table: Table) -> tuple[str, ...]:
     """Return the columns to show instead of times, for a profile without times."""
-    if not table.is_of_model:
+    if table.shown.profile.model is None:
         return ("computation", "memory", "intensity")
     shapes = () if table.query.grouped else ("out_shapes",)
     least_time = ("least_time", "bound") if table.query.peaks else ()
