@@ -167,6 +167,11 @@ class Table:
         return self.shown.profile.level
 
     @property
+    def is_of_model(self) -> bool:
+        """Whether the profile is a model that has not run."""
+        return self.shown.profile.model is not None
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, except those that were not loaded."""
         if self.asked is None:

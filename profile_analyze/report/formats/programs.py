@@ -120,7 +120,7 @@ def _default_columns(table: Table) -> tuple[str, ...]:
     if table.asked is None:
         return table.columns
     key = ("key",) if table.query.keys is None else ()
-    if table.shown.profile.model is not None:
+    if table.is_of_model:
         return (*model_columns(table), *key)
     columns = program_columns(table.query, several_runs=table.several_runs)
     return (*dict.fromkeys((*columns, *calls_column(table))), *key)

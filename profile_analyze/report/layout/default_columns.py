@@ -193,7 +193,7 @@ def _work_compared(table: Table) -> tuple[str, ...]:
 
 def work_columns(table: Table) -> tuple[str, ...]:
     """Return the columns to show instead of times, for a profile without times."""
-    if table.shown.profile.model is None:
+    if not table.is_of_model:
         return ("computation", "memory", "intensity")
     shapes = () if table.query.grouped else ("out_shapes",)
     least_time = ("least_time", "bound") if table.query.peaks else ()
