@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from profile_analyze.cli.answer_notes import notes_on_answer
 from profile_analyze.cli.inputs.left_out_files import notes_on_left_out
-from profile_analyze.cli.inputs.loading import available_cores, engine_of
+from profile_analyze.cli.inputs.loading import Wanted, available_cores, engine_of
 from profile_analyze.cli.inputs.missing_files import (
     check_that_files_exist,
     check_that_listed_files_exist,
 )
 from profile_analyze.cli.inputs.sources import chosen_by_label, read
-from profile_analyze.cli.options.model_options import check_options_on_times
+from profile_analyze.cli.options.asking import naming_option
 from profile_analyze.cli.output.delivery import check_destinations, deliver, files_written
-from profile_analyze.cli.queries import naming_option
+from profile_analyze.cli.request import check_that_it_ran
 from profile_analyze.cli.tables import exported, sql_report
 from profile_analyze.columns.catalog import (
     DISTINGUISHING,
@@ -56,15 +56,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from profile_analyze.cli.inputs.files import Sources
+    from profile_analyze.cli.options.asking import Asking
+    from profile_analyze.cli.options.reading import Reading
+    from profile_analyze.cli.options.writing import Writing
+    from profile_analyze.cli.output.appearance import Appearance
     from profile_analyze.cli.output.further_files import FurtherFiles
     from profile_analyze.cli.request import Request
     from profile_analyze.comparison.comparison import Comparison
-    from profile_analyze.gate.judge import FailVerdict
     from profile_analyze.model.notes import Note, NoteChoice
+    from profile_analyze.model.terms import Side
     from profile_analyze.query.question import Query
     from profile_analyze.report.base import Renderer
     from profile_analyze.report.layout.times import TimeUnit
-    from profile_analyze.roofline.peaks import Peaks
 
 
 def answer(request: Request) -> Report:
@@ -72,46 +75,38 @@ def answer(request: Request) -> Report:
 
     Raises `ProfileAnalyzeError`. After the first output, only writing itself can still fail.
     """
-    sources = _checked_sources(request)
-    if request.export is not None:
-        with engine_of(request) as engine:
-            return exported(request, sources, available_cores(), engine)
-    sources = chosen_by_label(request, sources)
-    request = _with_measured_peaks(request)
+    reading, _, showing, writing = request
+    sources = _checked_sources(reading, writing)
+    if writing.export is not None:
+        with engine_of(reading) as engine:
+            return exported(reading, sources, writing.export, available_cores(), engine)
+    sources = chosen_by_label(reading.labels, sources)
     renderers = _possible_renderers(request)
-    source = read(request, sources, _wanted_columns(request, renderers))
-    request = _with_peaks_of_device(request, _profile_of(source))
-    check_options_on_times(request, _profile_of(source))
-    request = _with_host_rows(request, source)
+    source = read(reading, sources, _wanted(request, renderers))
+    check_that_it_ran(request, _profile_of(source))
+    request = request._replace(asking=_about(request.asking, source))
     renderer = _renderer_for(source, renderers)
+    further = None
     report = _sql_or_inspection(_profile_of(source), request)
-    if report is not None:
-        report = _with_chosen_findings(report, request)
-        deliver(report, None, request, renderer)
-        return report
-    files = _further_files(source, request, sources)
-    verdicts = request.judge(request.query, source)
-    report = _report_on(source, request, renderer, verdicts, _notes_on_model(files))
-    report = _with_chosen_findings(report, request)
-    deliver(report, files, request, renderer)
+    if report is None:
+        further = _further_files(source, request, sources)
+        report = _report_on(source, request, renderer, _notes_on_model(further))
+    report = report._replace(notes=showing.appearance.chosen(report.notes))
+    deliver(report, further, renderer, showing.appearance, writing)
     return report
 
 
-def _with_chosen_findings(report: Report, request: Request) -> Report:
-    return report._replace(notes=request.appearance.chosen(report.notes))
-
-
-def _checked_sources(request: Request) -> Sources:
+def _checked_sources(reading: Reading, writing: Writing) -> Sources:
     """Return the files to read, with notes on files that folders leave out.
 
     Raises `ProfileAnalyzeError` for a file that is missing, and for a destination that cannot be
     written. These checks are cheap, so they come before a long read.
     """
-    sources = request.sources
+    sources = reading.sources
     if sources.error is not None:
         raise sources.error
-    check_destinations(request, sources)
-    if not request.skip_bad:
+    check_destinations(writing, sources)
+    if not reading.skip_bad:
         check_that_files_exist(sources.named)
         check_that_files_exist(sources.named_baseline)
         check_that_listed_files_exist(sources.listed)
@@ -122,9 +117,10 @@ def _checked_sources(request: Request) -> Sources:
 
 def _sql_or_inspection(profile: Profile, request: Request) -> Report | None:
     """Return the answer to `--sql` or `--inspect`; None if the request has neither."""
-    if request.sql is not None:
-        return sql_report(profile, request)
-    return None if request.inspect is None else _inspection(profile, request.inspect)
+    sql, inspect = request.asking.sql, request.asking.inspect
+    if sql is not None:
+        return sql_report(profile, sql, request.showing.appearance.color)
+    return None if inspect is None else _inspection(profile, inspect)
 
 
 def _inspection(profile: Profile, key: str) -> Report:
@@ -138,12 +134,12 @@ def _inspection(profile: Profile, key: str) -> Report:
         raise naming_option(error) from None
 
 
-def notes_to_print(report: Report, request: Request) -> list[str]:
+def notes_to_print(report: Report, appearance: Appearance, writing: Writing) -> list[str]:
     """Return the notes to print after the answer, the most important first."""
     return [
-        *verdicts_to_print(report, request),
-        *printed_notes(report.notes, request.appearance.notes, request.appearance.time_unit),
-        *files_written(request),
+        *verdicts_to_print(report, writing.output),
+        *printed_notes(report.notes, appearance.notes, appearance.time_unit),
+        *files_written(writing, appearance.notes),
     ]
 
 
@@ -162,13 +158,13 @@ def printed_notes(
     return [*texts, f"--notes all also shows {counted(left_out, 'less important note')}"]
 
 
-def verdicts_to_print(report: Report, request: Request) -> list[str]:
+def verdicts_to_print(report: Report, output: str | None) -> list[str]:
     """Return the verdicts on conditions that a person might miss, as sentences.
 
     These are all verdicts if the output format does not show them, as csv, and otherwise the
-    verdicts other than `passed` if the answer is in a file.
+    verdicts other than `passed` if the answer is in the file `output`.
     """
-    if report.shows_verdicts and request.output is None:
+    if report.shows_verdicts and output is None:
         return []
     return [
         gate_sentence(verdict)
@@ -178,40 +174,33 @@ def verdicts_to_print(report: Report, request: Request) -> list[str]:
     ]
 
 
-def _with_measured_peaks(request: Request) -> Request:
-    """Measure the peaks for `--peaks here`, and return the request with them."""
-    if request.measure_peaks is None:
-        return request
-    return _with_peaks(request, request.measure_peaks())
+def _about(asking: Asking, source: Profile | Comparison) -> Asking:
+    """Return what to ask, now that the profile is known.
+
+    The peaks to find are found. If the table of device times would have no rows, a table of host
+    times replaces it. Raises `PeaksError`.
+    """
+    queries, shown = asking.queries, asking.sides
+    if asking.peaks is not None:
+        peaks = asking.peaks.find(_profile_of(source))
+        queries = {side: query.changed(peaks=peaks) for side, query in queries.items()}
+    if not asking.chooses_side and not _has_times(source, DEVICE) and _has_times(source, HOST):
+        shown = (HOST,)
+    return asking._replace(queries=queries, sides=shown)
 
 
-def _with_peaks_of_device(request: Request, profile: Profile) -> Request:
-    """Return the request with the peaks of the profile's device, for `--peaks auto`."""
-    if request.peaks_of_profile is None:
-        return request
-    return _with_peaks(request, request.peaks_of_profile(profile))
-
-
-def _with_peaks(request: Request, peaks: Peaks) -> Request:
-    queries = {side: query.changed(peaks=peaks) for side, query in request.queries.items()}
-    return request._replace(queries=queries)
-
-
-def _with_host_rows(request: Request, source: Profile | Comparison) -> Request:
-    """Return the request with a host table if the device table would have no rows."""
-    sides = (source,) if isinstance(source, Profile) else (source.profile, source.base)
-    if request.chooses_side or any(side.recorded(DEVICE).any() for side in sides):
-        return request
-    has_host_times = any(side.recorded(HOST).any() for side in sides)
-    return request._replace(sides=(HOST,)) if has_host_times else request
+def _has_times(source: Profile | Comparison, side: Side) -> bool:
+    """Return whether some operator has executions on a side, also in the baseline."""
+    profiles = (source,) if isinstance(source, Profile) else (source.profile, source.base)
+    return any(profile.recorded(side).any() for profile in profiles)
 
 
 def _possible_renderers(request: Request) -> list[Renderer]:
     """Return the requested renderer, or the default renderers of all profile formats."""
-    if request.explain is not None:
-        return [find_explanation_renderer(request.explain)]
-    if request.output_format is not None:
-        return [find_renderer(request.output_format)]
+    if request.asking.explain is not None:
+        return [find_explanation_renderer(request.asking.explain)]
+    if request.showing.renderer is not None:
+        return [request.showing.renderer]
     # The profile's format decides the output format, but is known only after reading. The columns
     # to load must be chosen before reading. So the columns of all possible renderers are loaded.
     return list(map(find_renderer, default_output_formats()))
@@ -229,7 +218,7 @@ def _further_files(
     source: Profile | Comparison, request: Request, sources: Sources
 ) -> FurtherFiles | None:
     """Return the files to write besides the answer; None if the options ask for none."""
-    if request.plot is None and request.write_model is None:
+    if request.writing.plot is None and request.writing.write_model is None:
         return None
     # Imported here, because only calls with `--plot` or `--write-model` need it.
     from profile_analyze.cli.output.further_files import further_files
@@ -242,31 +231,42 @@ def _profile_of(source: Profile | Comparison) -> Profile:
     return source if isinstance(source, Profile) else source.profile
 
 
+def _wanted(request: Request, renderers: list[Renderer]) -> Wanted:
+    """Return what the questions and the tables need of each profile."""
+    query = request.asking.queries["device"]
+    return Wanted(
+        columns=_wanted_columns(request, renderers),
+        level=query.level,
+        all_levels=request.asking.inspect is not None,  # `--inspect` shows the rows of all levels
+        # A finding about an unknown type names the level that has the type.
+        keeps_nested=request.showing.has_stacks or bool(query.types),
+    )
+
+
 def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[str]:
     """Return the optional columns that the questions and the tables need."""
+    reading, asking, showing, writing = request
     # The query about host times differs only in the measure, so it needs the same columns.
-    query = request.queries["device"]
-    shown = (name for renderer in renderers for name in _columns(request, renderer, query))
-    of_tables = shown if request.sides else ()
+    query = asking.queries["device"]
+    shown = (name for one in renderers for name in _columns(showing.columns, one, query))
+    of_tables = shown if asking.sides else ()
     # The roofline in the summary needs the dtypes, like the column `efficiency`.
     of_summary = ["efficiency"] if query.peaks else []
-    of_work = () if request.work in (None, MEASURED) else DERIVED_WORK
-    of_model = () if request.model is None else (*SHAPES, COMPUTE_DTYPE)
-    if request.inspect is not None:
+    of_work = () if reading.work in (None, MEASURED) else DERIVED_WORK
+    of_model = () if reading.model is None else (*SHAPES, COMPUTE_DTYPE)
+    if asking.inspect is not None:
         return query.wanted | {*OPTIONAL_COLUMNS, FRAMES}
-    if request.sql is not None:
+    if asking.sql is not None:
         return query.wanted | all_optional_columns() | {*of_work}
-    of_stacks = (FRAMES,) if request.has_stacks else ()
-    of_picture = () if request.plot is None else DISTINGUISHING
+    of_stacks = (FRAMES,) if showing.has_stacks else ()
+    of_picture = () if writing.plot is None else DISTINGUISHING
     columns = query.wanted | optional_columns_of((*of_tables, *of_summary, *of_picture))
     return columns | {*of_work, *of_model, *of_stacks}
 
 
-def _columns(request: Request, renderer: Renderer, query: Query) -> tuple[str, ...]:
-    """Return the columns that a table may show."""
-    if request.columns == ALL_COLUMNS:
-        return query.columns
-    return request.columns or renderer.columns(query)
+def _columns(chosen: tuple[str, ...], renderer: Renderer, query: Query) -> tuple[str, ...]:
+    """Return the columns that a table may show. `chosen` are the columns of the request."""
+    return query.columns if chosen == ALL_COLUMNS else chosen or renderer.columns(query)
 
 
 def _notes_on_model(files: FurtherFiles | None) -> tuple[Note, ...]:
@@ -278,32 +278,32 @@ def _report_on(
     source: Profile | Comparison,
     request: Request,
     renderer: Renderer,
-    verdicts: tuple[FailVerdict, ...],
     notes_on_files: tuple[Note, ...],
 ) -> Report:
     """Return the report that answers all questions of the request."""
-    device = request.queries["device"]
-    copies_of = device if request.shows_copy_time else None
+    asking, showing = request.asking, request.showing
+    verdicts = () if asking.gate is None else asking.gate.judge(asking.query, source)
+    device = asking.queries["device"]
+    copies_of = device if asking.copy_time else None
     summary = summarise(source, copies_of, judged_by=device)
     # In formats that follow the original, tables count the size of a constant as its memory. Facts,
     # conditions and pictures must not depend on the output format, so they never count it.
     for_tables = counting_constants(source) if renderer.follows_original else source
     # Host tables of these formats divide the work by the host time, as in the original.
     questions = (
-        request.queries[side].changed(host_rates=renderer.follows_original)
-        for side in request.sides
+        asking.queries[side].changed(host_rates=renderer.follows_original) for side in asking.sides
     )
     tables = [run(question, for_tables) for question in questions]
     # A column is computed when it is first used. All shown columns are used here, so that an error
     # in a column is raised before any output.
     for table in tables:
-        for name in _columns(request, renderer, table.query):
+        for name in _columns(showing.columns, renderer, table.query):
             _ = table.shown[table.column(name).name]
     notes = notes_on_answer(source, request, renderer, summary, tables, verdicts)
     return Report.of(
-        summary if request.shows_summary else None,
+        summary if showing.summary else None,
         tables,
-        columns=request.columns,
+        columns=showing.columns,
         verdicts=verdicts,
         source=source,
         notes=by_importance((*notes, *notes_on_files)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from profile_analyze.cli.inputs.sources import notes_on_merged_sides
-from profile_analyze.cli.options.model_options import notes_on_columns
+from profile_analyze.columns.formula_words import needs_times
 from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.profile import Profile
@@ -21,10 +21,12 @@ from profile_analyze.report.formats.output_formats import (
     TABLE_FORMATS,
     format_by_suffix,
 )
+from profile_analyze.report.sections import ALL_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from profile_analyze.cli.options.asking import Asking
     from profile_analyze.cli.request import Request
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.gate.judge import FailVerdict
@@ -44,12 +46,13 @@ def notes_on_answer(
     verdicts: tuple[FailVerdict, ...],
 ) -> Iterator[Note]:
     """Yield the notes on the whole answer. The same note may come several times."""
-    if request.labels is None:  # with labels, the user can tell the files apart
-        yield from notes_on_merged_sides(request.sources.named, request.sources.named_baseline)
+    reading, asking, showing, writing = request
+    if reading.labels is None:  # with labels, the user can tell the files apart
+        yield from notes_on_merged_sides(reading.sources.named, reading.sources.named_baseline)
     profile = source if isinstance(source, Profile) else source.profile
     yield from _notes_of_profile(profile, request)
     # Notes on runs matter only if runs are combined. A table that is split by run keeps them apart.
-    keeps_runs_apart = tables and any(map(is_run_key, request.queries["device"].split_by))
+    keeps_runs_apart = tables and any(map(is_run_key, asking.queries["device"].split_by))
     if not keeps_runs_apart:
         yield from profile.notes_on_runs
     if not isinstance(source, Profile):
@@ -57,23 +60,23 @@ def notes_on_answer(
     yield from summary.notes
     for table in tables:
         yield from renderer.notes(table)
-        yield from other_side_notes(table, request.columns)
-    yield from _notes_on_conditions(source, verdicts, request.query)
-    if not tables and _filters_rows_only(request):
+        yield from other_side_notes(table, showing.columns)
+    yield from _notes_on_conditions(source, verdicts, asking.query)
+    if not tables and _filters_rows_only(asking):
         yield Finding.of("totals-ignore-filters", Kind.ANSWER)
-    if not (tables or request.plot):
-        yield from _notes_on_arrangement(source, request.query)
-    yield from _notes_on_sides(request)
+    if not (tables or writing.plot):
+        yield from _notes_on_arrangement(source, asking.query)
+    yield from _notes_on_sides(asking)
     yield from _notes_on_format(renderer, summary, tables)
-    yield from notes_on_columns(request, profile)
-    yield from _notes_on_suffix(request.output, renderer)
+    yield from _notes_on_columns(tables, showing.columns)
+    yield from _notes_on_suffix(writing.output, renderer)
 
 
-def _notes_on_sides(request: Request) -> Iterator[Note]:
+def _notes_on_sides(asking: Asking) -> Iterator[Note]:
     """Yield notes on tables that have other times than the call asks for."""
-    if request.sides == (HOST,) and not request.chooses_side:
+    if asking.sides == (HOST,) and not asking.chooses_side:
         yield Finding.of("host-rows", Kind.ANSWER)
-    if request.leaves_out_host:
+    if asking.leaves_out_host:
         yield Finding.of("host-left-out", Kind.ANSWER)
 
 
@@ -105,8 +108,17 @@ def _notes_of_profile(profile: Profile, request: Request) -> tuple[Note, ...]:
     """Return the notes of the profile."""
     # A note of `at_level` says how much time the rows of the level leave out. Stacks of all rows
     # contain this time, so they need only the notes of the profile before `at_level`.
-    has_all_time = request.has_stacks and not request.query.selects_rows
+    has_all_time = request.showing.has_stacks and not request.asking.query.selects_rows
     return profile.nested.notes if has_all_time and profile.nested is not None else profile.notes
+
+
+def _notes_on_columns(tables: list[Table], columns: tuple[str, ...]) -> Iterator[Note]:
+    """Yield a note if tables of a model that has not run show chosen columns that need times."""
+    if not tables or not tables[0].is_of_model or columns == ALL_COLUMNS:
+        return
+    names = [name for name in columns if needs_times(tables[0].column(name))]
+    if names:
+        yield Finding.of("columns-without-times", Kind.ANSWER, names=names)
 
 
 def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
@@ -122,13 +134,13 @@ def _notes_on_suffix(output: str | None, renderer: Renderer) -> Iterator[Note]:
         )  # fmt: skip
 
 
-def _filters_rows_only(request: Request) -> bool:
-    """Return whether some filter of the request has no effect on the summary."""
-    query = request.queries["device"]
+def _filters_rows_only(asking: Asking) -> bool:
+    """Return whether some filter has no effect on the summary."""
+    query = asking.queries["device"]
     # The copy time in the summary covers only the operators that pass these filters.
     of_copies = (query.types, query.name, query.input_dtype)
     others = (query.where, query.having, query.min_time_s, query.max_time_s)
-    return any(others) or (any(of_copies) and not request.shows_copy_time)
+    return any(others) or (any(of_copies) and not asking.copy_time)
 
 
 def _notes_on_format(renderer: Renderer, summary: Summary, tables: list[Table]) -> Iterator[Note]:

@@ -18,6 +18,7 @@ from profile_analyze.report.sections import Verdicts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from profile_analyze.cli.options.fail_if import Gate
     from profile_analyze.report.base import Report
 
 _ERROR: Final = f"{PROGRAM}: error"
@@ -39,16 +40,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         # threads takes a fifth of a short call. They would be idle: no code multiplies matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         # Imported here, because `--help` ends the process before `request` is needed.
-        from profile_analyze.cli.request import request_of
+        from profile_analyze.cli.request import Request
 
-        request = request_of(arguments)
+        request = Request.of(arguments)
         # Imported here, because `answer` imports NumPy. Wrong options are reported without NumPy.
         from profile_analyze.cli.answer import answer, notes_to_print
 
         interrupts_raised()
         report = answer(request)
-        say("note", notes_to_print(report, request), color=color)
-        return _exit_code(report, request.failing_outcomes)
+        notes = notes_to_print(report, request.showing.appearance, request.writing)
+        say("note", notes, color=color)
+        return _exit_code(report, request.asking.gate)
     except ProfileAnalyzeError as error:
         advice = advice_on_quotes(argv, str(error)) if isinstance(error, QueryError) else ""
         say(_ERROR, [advice or str(error)], color=color)
@@ -82,15 +84,14 @@ def _first_cause(error: BaseException) -> BaseException:
     return error if cause is None else _first_cause(cause)
 
 
-def _exit_code(report: Report, failing: frozenset[str]) -> int:
-    """Return the exit code for the verdicts on all conditions.
-
-    `failing` has the unclear outcomes that also make the command fail.
-    """
+def _exit_code(report: Report, gate: Gate | None) -> int:
+    """Return the exit code for the verdicts on all conditions of the gate."""
+    if gate is None:
+        return 0
     outcomes = {
         verdict.outcome for section in report.all_of(Verdicts) for verdict in section.verdicts
     }
     # A condition that is met decides the exit code, whatever the other outcomes are.
     if "met" in outcomes:
         return EXIT_MET
-    return EXIT_UNCERTAIN if outcomes & failing else 0
+    return EXIT_UNCERTAIN if outcomes & gate.failing_outcomes else 0

@@ -56,6 +56,8 @@ WRONG = {
     "--sql-timeout": "0",
     "--color": "red",
     "--notes": "some",
+    "--findings": "bogus",
+    "--ignore": "bogus",
     "--time-unit": "min",
     "--print-completion": "csh",
 }

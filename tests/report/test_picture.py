@@ -1049,10 +1049,8 @@ def test_the_title_of_a_comparison_says_if_only_the_operators_became_faster(*, p
 
     compared = pa.compare(side(1.0, "new"), side(2.0, "old"))
     query = pa.Query(compared=True, peaks=PEAKS if peaks else None)
-    request: Any = SimpleNamespace(
-        queries={"device": query}, query=query, asked_side="device", most_rows=0, plot="a.svg"
-    )
-    (chart,) = picture_of(compared, request).all_of(Chart)
+    asking: Any = SimpleNamespace(queries={"device": query}, query=query, asked_side="device")
+    (chart,) = picture_of(compared, asking, 0, "a.svg").all_of(Chart)
     assert chart.notes[0].startswith(
         "operators take 1.00 s less than in the baseline, but a whole run takes as long: "
     )

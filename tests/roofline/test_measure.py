@@ -68,9 +68,7 @@ def dates(when: str) -> dict[str, str]:
 
 def resolve(spec: str) -> pa.Peaks:
     """Return the peaks of this machine."""
-    found = command.measurement(spec)
-    assert found is not None
-    return found(lambda _: None)
+    return command.PeaksOfMachine.of(spec).find(pa.load(RESNET))
 
 
 class Measurements:

@@ -16,7 +16,6 @@ from profile_analyze.readers.input.companions import descriptions_of
 
 if TYPE_CHECKING:
     from profile_analyze.cli.inputs.part import Part
-    from profile_analyze.cli.request import Request
     from profile_analyze.model.profile import Profile
 
 
@@ -49,14 +48,14 @@ def _with_step_region(profile: Profile, name: str) -> Profile:
     return with_step_region(profile, name)
 
 
-def adjusted(request: Request, profile: Profile, model: Profile | None) -> Profile:
-    """Add the data of `model`, and choose the source of computation and memory.
+def adjusted(profile: Profile, model: Profile | None, work: str | None) -> Profile:
+    """Add the data of `model`, and choose `work`, the source of computation and memory.
 
-    Each is done only if the request has its option.
+    None leaves out either.
     """
     if model is not None:
         profile = with_model(profile, model, instead=_other_descriptions(profile, model))
-    return profile if request.work is None else choose_work(profile, request.work)
+    return profile if work is None else choose_work(profile, work)
 
 
 def _other_descriptions(profile: Profile, model: Profile) -> str:

@@ -59,7 +59,7 @@ class LabelOptions(NamedTuple):
 
     @classmethod
     def of(cls, arguments: argparse.Namespace, paths: Iterable[str]) -> LabelOptions:
-        """Read the options, and remove the conditions on labels from `arguments.where`.
+        """Return the labels that the options and data sets give, and the conditions on them.
 
         `paths` are the data sets among the inputs. The labels that they store are used, too.
 
@@ -72,7 +72,6 @@ class LabelOptions(NamedTuple):
         except QueryError as error:
             raise QueryError(f"argument --label: {str(error).removeprefix('labels: ')}") from None
         on_labels = [text for text in arguments.where if is_about_label(text, names)]
-        arguments.where = [text for text in arguments.where if text not in on_labels]
         try:
             chosen = parse_label_conditions(on_labels, names)
         except QueryError as error:
@@ -96,6 +95,10 @@ class LabelOptions(NamedTuple):
             for operator in ("==", "!=")
         )
         return cls(labels, data_sets, names, chosen, baseline, candidate)
+
+    def about_rows(self, conditions: Iterable[str]) -> list[str]:
+        """Return the conditions of `--where` that are not about labels."""
+        return [text for text in conditions if not is_about_label(text, self.names)]
 
     def choose(self, files: list[str]) -> list[str]:
         """Return the files that `--where` chooses. Raises `QueryError` if no file is left."""

@@ -11,9 +11,10 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from profile_analyze.cli.inputs.cache_folder import user_cache_folder
+from profile_analyze.cli.output.progress import status_line
 from profile_analyze.cli.output.standard import write_file
 from profile_analyze.errors import OutputError, PeaksError
 from profile_analyze.model.terms import CPU
@@ -22,11 +23,13 @@ from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import TypeAlias
 
-    Measurement: TypeAlias = Callable[[Callable[[str], None]], Peaks]
-    """A function that measures peaks. It calls its argument with the name of each slow step."""
+    from profile_analyze.model.profile import Profile
 
+_MEASURING: Final = (
+    "measuring the peaks takes up to 10 s for each number of threads that is tried; leave the "
+    "machine idle"
+)
 _CACHE: Final = "peaks-here.json"
 _DATES: Final = ("flops_when", "bandwidth_when")
 """The fields of `Measured` that are not numbers."""
@@ -40,28 +43,39 @@ _CHILD: Final = (
 )
 
 
-def measurement(spec: str) -> Measurement:
-    """Return a function that measures this machine as `spec` asks.
+class PeaksOfMachine(NamedTuple):
+    """The peak rates of this machine."""
 
-    `here` measures with one thread and with all cores, and uses the higher rates. `here:2`
-    measures with two threads. With `!` at the end, the function measures even if the cache has the
-    rates.
+    threads: Sequence[int]
+    """The numbers of threads to measure with. The highest rates count."""
+    afresh: bool
+    """Whether to measure even if the cache has the rates."""
 
-    Raises `PeaksError` if the number of threads is wrong.
-    """
-    _, _, rest = spec.partition(":")
-    cores = _cores()
-    digits = rest.removesuffix("!")
-    if not digits and ":" not in spec:
-        threads = sorted({1, cores})
-    elif re.fullmatch("[0-9]{1,6}", digits) and 1 <= int(digits) <= cores:
-        threads = [int(digits)]
-    else:
+    @classmethod
+    def of(cls, spec: str) -> PeaksOfMachine:
+        """Return the peaks that `spec` asks for.
+
+        `here` measures with one thread and with all cores. `here:2` measures with two threads. With
+        `!` at the end, rates in the cache are measured again.
+
+        Raises `PeaksError` if the number of threads is wrong.
+        """
+        _, _, rest = spec.partition(":")
+        cores = _cores()
+        digits = rest.removesuffix("!")
+        if not digits and ":" not in spec:
+            return cls(sorted({1, cores}), "!" in spec)
+        if re.fullmatch("[0-9]{1,6}", digits) and 1 <= int(digits) <= cores:
+            return cls([int(digits)], "!" in spec)
         raise PeaksError(
             f"{spec}: write here, or here:N with a number of threads from 1 to {cores}, the cores "
             "of this machine; ! at the end measures again"
         )
-    return lambda say: _measured(threads, say, afresh="!" in spec)
+
+    def find(self, _profile: Profile, /) -> Peaks:
+        """Return the peaks. Measuring takes seconds, so a line on the terminal shows each step."""
+        with status_line("measuring ", _MEASURING) as show:
+            return _measured(self.threads, show, afresh=self.afresh)
 
 
 def _machine() -> str:

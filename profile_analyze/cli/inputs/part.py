@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from profile_analyze.errors import QueryError
+from profile_analyze.units import short_time
+
 if TYPE_CHECKING:
     import argparse
 
@@ -20,7 +23,13 @@ class Part(NamedTuple):
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Part:
-        """Return the part that the options name."""
+        """Return the part that the options name. Raises `QueryError` if nothing can be in it."""
+        low, high = arguments.from_s or 0.0, arguments.to_s
+        if high is not None and not low < high:
+            raise QueryError(
+                f"argument --to: {short_time(high)} is not after --from, {short_time(low)}; "
+                "nothing is between them"
+            )
         return cls(arguments.from_s, arguments.to_s, arguments.steps, arguments.step_region)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from profile_analyze.cli.options.values import DEVICE_FILE
 from profile_analyze.errors import InputError, PeaksError, QueryError
@@ -25,9 +25,8 @@ from profile_analyze.roofline.peaks import ANY_DTYPE, Peaks, parse_peaks, peaks_
 from profile_analyze.roofline.reported_devices import peaks_of_reported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from profile_analyze.cli.inputs.machine_peaks import Measurement
     from profile_analyze.model.profile import Profile
 
 _PLACEHOLDER: Final = Peaks("", ((ANY_DTYPE, 1.0),), 1.0, "", ANY_DTYPE)
@@ -38,43 +37,47 @@ _HERE_WORDS: Final = ("cpu", "local", "localhost", "host", "this", "machine", "m
 _AUTO: Final = "auto"
 
 
-class Found(NamedTuple):
-    """The peaks that `--peaks` names. At most one of the functions is set."""
+class PeaksToFind(Protocol):
+    """Peaks that are found after the profile is read."""
 
-    peaks: Peaks = _PLACEHOLDER
-    """A placeholder if one of the functions is set."""
-    measure: Measurement | None = None
-    """For `here`, a function that measures this machine."""
-    of_profile: Callable[[Profile], Peaks] | None = None
-    """For `auto`, a function that returns the peaks of the device that a profile names."""
+    def find(self, profile: Profile, /) -> Peaks:
+        """Return the peaks. Raises `PeaksError`."""
 
 
-def find_peaks(spec: str) -> Found:
-    """Return the peaks that `spec` names. Raises `PeaksError`."""
+class PeaksOfDevice(NamedTuple):
+    """The peaks of the device that a profile names."""
+
+    dtype: str | None
+
+    def find(self, profile: Profile, /) -> Peaks:
+        """See `PeaksToFind.find`."""
+        try:
+            return peaks_of_reported(profile.origin.hardware, self.dtype)._replace(typed=_AUTO)
+        except PeaksError:
+            if {track.device_kind for track in profile.tracks if track.side == DEVICE} != {CPU}:
+                raise
+            rows = OperatorRows(at_level(profile, None, keep_nested=True), Query())
+            raise PeaksError(
+                "--peaks auto: the operators ran on a CPU, and the list of devices has no CPUs; "
+                f"{cpu_peaks_advice(rows)}"
+            ) from None
+
+
+def find_peaks(spec: str) -> tuple[Peaks, PeaksToFind | None]:
+    """Return the peaks that `spec` names, or a placeholder and the peaks to find after reading.
+
+    Raises `PeaksError`.
+    """
     name, _, dtype = (part.strip() for part in spec.partition(":"))
     if name.lower() == _AUTO:
         _check_dtype(spec, dtype)
-        return Found(of_profile=lambda profile: _peaks_of_profile(profile, dtype or None))
+        return _PLACEHOLDER, PeaksOfDevice(dtype or None)
     if name.lower().removesuffix("!") == _HERE:  # `here!` measures even if the rates are cached
         # Imported here, because only this value needs the modules that start a process.
-        from profile_analyze.cli.inputs.machine_peaks import measurement
+        from profile_analyze.cli.inputs.machine_peaks import PeaksOfMachine
 
-        return Found(measure=measurement(spec.lower()))
-    return Found(resolve(spec))
-
-
-def _peaks_of_profile(profile: Profile, dtype: str | None) -> Peaks:
-    """Return the peaks of the device that the profile names. Raises `PeaksError`."""
-    try:
-        return peaks_of_reported(profile.origin.hardware, dtype)._replace(typed=_AUTO)
-    except PeaksError:
-        if {track.device_kind for track in profile.tracks if track.side == DEVICE} != {CPU}:
-            raise
-        rows = OperatorRows(at_level(profile, None, keep_nested=True), Query())
-        raise PeaksError(
-            "--peaks auto: the operators ran on a CPU, and the list of devices has no CPUs; "
-            f"{cpu_peaks_advice(rows)}"
-        ) from None
+        return _PLACEHOLDER, PeaksOfMachine.of(spec.lower())
+    return resolve(spec), None
 
 
 def _check_dtype(spec: str, dtype: str) -> None:

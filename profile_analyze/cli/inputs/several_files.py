@@ -14,7 +14,6 @@ from profile_analyze.cli.inputs.loading import (
     load_file,
     load_model,
     prepared,
-    with_sizes_for_profiles,
 )
 from profile_analyze.comparison.comparison import COMPARISON_COLUMNS, compare
 from profile_analyze.comparison.drift import without_drift
@@ -26,11 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from profile_analyze.cli.inputs.files import Sources
+    from profile_analyze.cli.inputs.labels import LabelOptions
+    from profile_analyze.cli.inputs.loading import Wanted
+    from profile_analyze.cli.options.reading import Reading
     from profile_analyze.cli.output.progress import Progress
-    from profile_analyze.cli.request import Request
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.model.profile import Profile
     from profile_analyze.readers.base import Engine
+    from profile_analyze.readers.model_inputs import ModelInputs
 
 
 class _Side(NamedTuple):
@@ -38,57 +40,59 @@ class _Side(NamedTuple):
 
     files: list[str]
     data_sets: frozenset[str]
+    inputs: ModelInputs
     is_baseline: bool
 
 
 def read_several(
-    request: Request, sources: Sources, wanted: frozenset[str], progress: Progress
+    reading: Reading, sources: Sources, wanted: Wanted, progress: Progress
 ) -> Profile | Comparison:
     """Return the profile or the comparison, as `read` in `cli/inputs/sources.py` describes."""
-    data_sets = frozenset(sources.data_sets)
-    sides = [_Side(sources.files, data_sets, is_baseline=False)]
+    of_sides = [sources.files, sources.baseline] if sources.baseline else [sources.files]
+    data_sets, inputs = frozenset(sources.data_sets), reading.inputs_of_profiles(len(of_sides))
+    sides = [
+        _Side(files, data_sets, inputs, is_baseline=files is sources.baseline) for files in of_sides
+    ]
     if sources.baseline:
-        sides.append(_Side(sources.baseline, data_sets, is_baseline=True))
-        wanted |= COMPARISON_COLUMNS
-    model = load_model(request, wanted, progress)
-    sized = with_sizes_for_profiles(request, len(sides))
-    with engine_of(request) as engine:
-        loaded = [_loaded(sized, side, wanted, progress, engine) for side in sides]
-    profile, *baseline = prepared(request, loaded, model, sources.notes)
-    joined = compare(profile, baseline[0], request.match) if baseline else profile
-    return without_drift(joined) if request.correct_drift else joined
+        wanted = wanted._replace(columns=wanted.columns | COMPARISON_COLUMNS)
+    model = load_model(reading, wanted, progress)
+    with engine_of(reading) as engine:
+        loaded = [_loaded(reading, side, wanted, progress, engine) for side in sides]
+    profile, *baseline = prepared(reading, loaded, model, wanted, sources.notes)
+    joined = compare(profile, baseline[0], reading.match) if baseline else profile
+    return without_drift(joined) if reading.correct_drift else joined
 
 
 def _loaded(
-    request: Request,
+    reading: Reading,
     side: _Side,
-    wanted: frozenset[str],
+    wanted: Wanted,
     progress: Progress,
     engine: Engine | None,
 ) -> Profile:
     """Return one profile that has the runs of all files of a side, with the labels of the files."""
-    profile = _joined(request, side, wanted, progress, engine)
-    if request.labels is None:
+    profile = _joined(reading, side, wanted, progress, engine)
+    if reading.labels is None:
         return profile
-    return request.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
+    return reading.labels.labelled(profile, side.files, is_baseline=side.is_baseline)
 
 
 def _load_with_data_sets(
-    request: Request, side: _Side, progress: Progress
+    labels: LabelOptions | None, side: _Side, progress: Progress
 ) -> Callable[..., Profile]:
     """Return the function that loads files and those parts of data sets that labels choose."""
     load_all = partial(
         entry.load_with_data_sets, data_sets=side.data_sets, found=progress.add_data_set
     )
-    if request.labels is None:
+    if labels is None:
         return load_all
-    return partial(load_all, keeps=partial(request.labels.keeps, is_baseline=side.is_baseline))
+    return partial(load_all, keeps=partial(labels.keeps, is_baseline=side.is_baseline))
 
 
 def _joined(
-    request: Request,
+    reading: Reading,
     side: _Side,
-    wanted: frozenset[str],
+    wanted: Wanted,
     progress: Progress,
     engine: Engine | None,
 ) -> Profile:
@@ -96,24 +100,24 @@ def _joined(
     files = side.files
     has_data_set = not side.data_sets.isdisjoint(files)
     if len(files) == 1 and not has_data_set:
-        return load_file(request, files[0], wanted, progress)
-    load_all = _load_with_data_sets(request, side, progress) if has_data_set else load_runs
+        return load_file(reading, files[0], side.inputs, wanted, progress)
+    load_all = _load_with_data_sets(reading.labels, side, progress) if has_data_set else load_runs
     try:
         return load_all(
             files,
-            wanted=wanted,
-            skip_bad=request.skip_bad,
+            wanted=wanted.columns,
+            skip_bad=reading.skip_bad,
             progress=progress.counter_of_next(len(files)),
             # Only this process can read standard input.
             processes=1 if "-" in files else available_cores(),
             engine=engine,
-            max_size=request.max_size,
-            inputs=request.inputs,
-            beside=request.model is None,
-            cache=request.cache,
+            max_size=reading.max_size,
+            inputs=side.inputs,
+            beside=reading.model is None,
+            cache=reading.cache,
         )
     except InputError as error:
-        if request.skip_bad or len(files) == 1:
+        if reading.skip_bad or len(files) == 1:
             raise
         advice = "; --skip-bad leaves out what cannot be read"
         raise type(error)(error.file, error.reason + advice) from None

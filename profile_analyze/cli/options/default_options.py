@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.cli.options.parser import PROGRAM, Parser, color_choice, parse
 from profile_analyze.cli.options.table import OPTIONS
-from profile_analyze.cli.output.requested_format import requested_output_format
+from profile_analyze.cli.output.requested_format import has_stacks, requested_renderer
 from profile_analyze.errors import QueryError
 from profile_analyze.report.formats.output_formats import find_renderer
 
@@ -68,14 +68,13 @@ def _defaults(words: Sequence[str]) -> dict[str, Any]:
 
 def _usable(defaults: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the defaults that do not contradict the arguments of the call."""
-    requested = requested_output_format(arguments)
+    requested = requested_renderer(arguments)
     unusable = set()
     if requested is not None or arguments.explain is not None:
         unusable.add("format")
-    if requested is not None and find_renderer(requested).for_programs:
+    if requested is not None and requested.for_programs:
         unusable.add("time_unit")
-    has_stacks = requested is not None and find_renderer(requested).has_stacks
-    if has_stacks or arguments.sql is not None:
+    if has_stacks(requested) or arguments.sql is not None:
         # A default of --top is meant for tables: it must not cut stacks, and --sql rejects --top.
         unusable.add("top")
     if arguments.export is not None:

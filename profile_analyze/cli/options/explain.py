@@ -1,4 +1,4 @@
-"""The option `--explain`: finds its column, and checks the options that it excludes.
+"""The option `--explain`: finds the column or the finding that it names.
 
 A word of the summary gets the page that explains it. Other calls do not import this module.
 """
@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.advice.names import LONGEST_ADVISED
 from profile_analyze.advice.words import meant_column
 from profile_analyze.columns.catalog import check_columns, column_of_heading, find_column
-from profile_analyze.errors import QueryError, UnknownColumnError
+from profile_analyze.errors import UnknownColumnError
 from profile_analyze.findings.register import find_rule
 from profile_analyze.report.facts.facts import GROUP_NAMES, fact_group
-from profile_analyze.report.formats.output_formats import PLAIN, TABLE
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Collection, Iterator
 
     from profile_analyze.columns.column import Column
@@ -27,26 +25,15 @@ _SHORTEST: Final = 4
 """Shorter words of labels, such as `of`, are no words of the summary."""
 
 
-def column_to_explain(arguments: argparse.Namespace, query: Query) -> str:
+def name_to_explain(text: str, query: Query) -> str:
     """Return the column or the code of the finding that `--explain` names.
 
-    Raises `QueryError` if the answer lacks this column, or if another option excludes `--explain`.
+    Raises `QueryError` if the answer lacks this column.
     """
-    for option, given in (
-        # An explanation is plain text, so these two formats are accepted.
-        ("--format", arguments.format not in (None, PLAIN, TABLE)),
-        ("--confluence (or --wiki)", arguments.confluence),
-        ("--dump-only-opr", arguments.dump_only_opr),
-        ("--columns", arguments.columns),
-        ("--plot", arguments.plot),
-        ("--print-only summary", arguments.print_only == "summary"),
-    ):
-        if given:
-            raise QueryError(f"--explain shows no table, so {option} has no effect; leave one out")
-    if find_rule(arguments.explain) is not None:
-        return str(arguments.explain)
-    column = find_explained(arguments.explain, query.labels)
-    check_columns([arguments.explain], query.kind)
+    if find_rule(text) is not None:
+        return text
+    column = find_explained(text, query.labels)
+    check_columns([text], query.kind)
     return column.name
 
 

@@ -23,7 +23,7 @@ from profile_analyze.readers.model_inputs import TILE_EXAMPLE
 
 FILES: Final = Option.of(
     "files",
-    nargs="*",  # not +, because `check_options` has a better message if no file is named
+    nargs="*",  # not +, because `parse` has a better message if no file is named
     metavar="FILE",
     help="a profile, plain or compressed by gzip or zstd; - is standard input. Several files are "
     "runs of one model. A folder stands for its profiles, @FILE for the files that FILE lists, and "

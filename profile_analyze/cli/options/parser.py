@@ -190,6 +190,8 @@ def parse(argv: Sequence[str], defaults: Mapping[str, Any] | None = None) -> arg
     if arguments.explain is not None and not (arguments.files or arguments.compare):
         print_text(_printed_text("--explain", arguments.explain))
         command_parser.exit()
+    if not arguments.files:
+        _wrong_options().report_missing_file(arguments, COMMAND)
     return arguments
 
 
@@ -204,7 +206,7 @@ def _printed_text(option: str, value: str = "", arguments: argparse.Namespace | 
 
 
 def _wrong_options() -> ModuleType:
-    """Return the module that gives advice on wrong options."""
+    """Return the module that reports wrong options and missing files, with advice."""
     # Imported here, because only wrong options need it, and it reads all columns.
     from profile_analyze.cli.options import wrong_options
 

@@ -231,7 +231,7 @@ COMPARISON: Final = OptionGroup(
         Option.of(
             "--fail-uncertain",
             choices=("not-ruled-out", "yes", "unjudged", "no"),
-            # It has no default, because `check_options` rejects any value without `--fail-if`.
+            # It has no default, because any value without `--fail-if` is rejected.
             help="when to exit with 4 if no condition of --fail-if is met. unjudged: if a "
             "condition cannot be judged, for example because of too few runs. yes: as "
             "unjudged, and also if the median is beyond the limit, but noise may explain that. "

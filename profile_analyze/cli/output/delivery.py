@@ -18,61 +18,61 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from profile_analyze.cli.inputs.files import Sources
+    from profile_analyze.cli.options.writing import Writing
+    from profile_analyze.cli.output.appearance import Appearance
     from profile_analyze.cli.output.further_files import FurtherFiles
-    from profile_analyze.cli.request import Request
+    from profile_analyze.model.notes import NoteChoice
     from profile_analyze.report.base import Renderer, Report
     from profile_analyze.writers import WrittenModel
 
 _CHUNK_SIZE: Final = 16 << 20  # bytes
 
 
-def files_to_write(request: Request) -> dict[str, str]:
-    """Return the files that the request writes, by option."""
-    files = {"-o": request.output, "--plot": request.plot, "--write-model": request.write_model}
-    return {option: file for option, file in files.items() if file is not None}
-
-
-def files_written(request: Request) -> list[str]:
-    """Return a sentence on each file that the answered request wrote.
+def files_written(writing: Writing, notes: NoteChoice) -> list[str]:
+    """Return a sentence on each file that the answered call wrote.
 
     Only people need these sentences, so the result is empty if standard error is not a terminal. It
     is also empty with `--notes none`.
     """
-    if request.appearance.notes == "none" or not is_terminal(sys.stderr):
+    if notes == "none" or not is_terminal(sys.stderr):
         return []
-    return [f"wrote {file}" for file in files_to_write(request).values()]
+    return [f"wrote {file}" for file in writing.files.values()]
 
 
-def check_destinations(request: Request, sources: Sources) -> None:
+def check_destinations(writing: Writing, sources: Sources) -> None:
     """Raise `OutputError` if a problem with the output files can be found before reading."""
     named: dict[str, str] = {}
-    for option, file in files_to_write(request).items():
-        check_destination(file, sources.not_to_replace, force=request.force)
+    for option, file in writing.files.items():
+        check_destination(file, sources.not_to_replace, force=writing.force)
         other = named.setdefault(os.path.realpath(file), option)
         if other != option:
             raise OutputError(f"{file}: {other} and {option} name the same file; name two files")
 
 
 def deliver(
-    report: Report, further: FurtherFiles | None, request: Request, renderer: Renderer
+    report: Report,
+    further: FurtherFiles | None,
+    renderer: Renderer,
+    appearance: Appearance,
+    writing: Writing,
 ) -> None:
     """Print or write the report, and write further files. New files appear together or not at all.
 
     Raises `OutputError`. Raises `QueryError` if the output format cannot show the report.
     """
-    display = request.appearance.display(request.output)
-    with NewFiles(force=request.force) as files:
+    display = appearance.display(writing.output)
+    with NewFiles(force=writing.force) as files:
         # Further files come first, because printing cannot be undone if writing fails.
-        if request.plot is not None and further is not None and further.picture is not None:
-            drawer = find_renderer(picture_format_of(request.plot))
-            files.write(request.plot, drawer.pieces(further.picture, display))
-        if request.write_model is not None and further is not None and further.model is not None:
-            _write_model(request.write_model, further.model, files)
+        if writing.plot is not None and further is not None and further.picture is not None:
+            drawer = find_renderer(picture_format_of(writing.plot))
+            files.write(writing.plot, drawer.pieces(further.picture, display))
+        if writing.write_model is not None and further is not None and further.model is not None:
+            _write_model(writing.write_model, further.model, files)
         pieces = renderer.pieces(report, display)
-        if request.output is None:
-            show(pieces, paged=request.appearance.paged)
+        if writing.output is None:
+            show(pieces, paged=appearance.paged)
         else:
-            files.write(request.output, pieces)
+            files.write(writing.output, pieces)
 
 
 def _write_model(file: str, model: WrittenModel, files: NewFiles) -> None:

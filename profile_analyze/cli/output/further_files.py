@@ -10,6 +10,7 @@ from profile_analyze.writers import split_model
 
 if TYPE_CHECKING:
     from profile_analyze.cli.inputs.files import Sources
+    from profile_analyze.cli.options.reading import Reading
     from profile_analyze.cli.request import Request
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.model.profile import Profile
@@ -29,16 +30,17 @@ def further_files(source: Profile | Comparison, request: Request, sources: Sourc
 
     Raises `OutputError` if there is nothing to draw, and the errors of `split_model`.
     """
+    asking, most_rows, writing = request.asking, request.showing.most_rows, request.writing
     return FurtherFiles(
-        None if request.plot is None else picture_of(source, request),
-        None if request.write_model is None else _model(request, sources),
+        None if writing.plot is None else picture_of(source, asking, most_rows, writing.plot),
+        None if writing.write_model is None else _model(request.reading, sources),
     )
 
 
-def _model(request: Request, sources: Sources) -> WrittenModel:
+def _model(reading: Reading, sources: Sources) -> WrittenModel:
     # The model is read once more, because a profile does not keep the values of weights.
     (file,) = sources.files
     # In a comparison, the options may name inputs and symbols that only the baseline has.
-    inputs = request.inputs._replace(may_lack=bool(sources.baseline))
-    with Source(file, max_size=request.max_size, inputs=inputs) as source:
+    inputs = reading.inputs._replace(may_lack=bool(sources.baseline))
+    with Source(file, max_size=reading.max_size, inputs=inputs) as source:
         return split_model(source)

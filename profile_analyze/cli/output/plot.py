@@ -22,14 +22,18 @@ from profile_analyze.report.sections import Chart
 from profile_analyze.views.summary import summarise
 
 if TYPE_CHECKING:
-    from profile_analyze.cli.request import Request
+    from profile_analyze.cli.options.asking import Asking
     from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.model.terms import Side
+    from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
     from profile_analyze.views.summary import Summary
 
 
-def picture_of(source: Profile | Comparison, request: Request) -> Report:
+def picture_of(source: Profile | Comparison, asking: Asking, most_rows: int, file: str) -> Report:
     """Return the picture as a report. The picture does not depend on the order of the table.
+
+    It has at most `most_rows` rows; 0 sets no limit. `file` is its name, for messages.
 
     Raises `OutputError` if there is nothing to draw.
     """
@@ -37,39 +41,38 @@ def picture_of(source: Profile | Comparison, request: Request) -> Report:
     os.environ["MPLBACKEND"] = "agg"
     # Without this, matplotlib prints that it searches for fonts.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    chart = _chart_of(source, request)
+    chart = _chart_of(source, asking, most_rows)
     if why_empty := _why_empty(chart):
-        raise OutputError(f"{request.plot}: not drawn: {why_empty}")
+        raise OutputError(f"{file}: not drawn: {why_empty}")
     return Report((chart,))
 
 
-def _chart_of(source: Profile | Comparison, request: Request) -> Chart:
+def _chart_of(source: Profile | Comparison, asking: Asking, most_rows: int) -> Chart:
     """Return bars of work for a model, the roofline with `--peaks`, or bars of times."""
     profile = source if isinstance(source, Profile) else source.profile
     if profile.model is not None:
-        return _work_chart(source, request)
+        return _work_chart(source, asking.query, most_rows)
     # The roofline exists only for device times.
-    if request.queries["device"].peaks is not None:
-        query = request.queries["device"]
-        table = run(query.changed(top=0, order=None), source)
-        summary = summarise(source, judged_by=query)
+    device = asking.queries["device"]
+    if device.peaks is not None:
+        table = run(device.changed(top=0, order=None), source)
+        summary = summarise(source, judged_by=device)
         caption, notes = roofline_caption(summary), _notes(source, summary, table)
-        return Chart("roofline", table, caption, notes, most_rows=request.most_rows)
+        return Chart("roofline", table, caption, notes, most_rows=most_rows)
     # The bars do not follow the order of the table. The longest operators come first. In a
     # comparison, the largest differences come first.
-    query = request.query.changed(top=0, order=None)
-    table, summary = run(query, source), summarise(source, judged_by=request.queries["device"])
-    caption, notes = _caption(summary, request), _notes(source, summary, table)
-    return Chart("times", table, caption, notes, most_rows=request.most_rows)
+    query = asking.query.changed(top=0, order=None)
+    table, summary = run(query, source), summarise(source, judged_by=device)
+    caption, notes = _caption(summary, asking.asked_side), _notes(source, summary, table)
+    return Chart("times", table, caption, notes, most_rows=most_rows)
 
 
-def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
+def _work_chart(source: Profile | Comparison, query: Query, most_rows: int) -> Chart:
     """Return the bars for a model that has not run.
 
     They show multiply-adds, or with `--peaks` the least possible times. A roofline would be empty,
     because no rate was measured.
     """
-    query = request.query
     summary = summarise(source, judged_by=query)
     if summary.judgement is None:
         column, caption = "macs", f"multiply-adds: {macs_text(summary, ORIGINAL)}"
@@ -79,7 +82,7 @@ def _work_chart(source: Profile | Comparison, request: Request) -> Chart:
     # Bars of a comparison are in its default order: the largest differences come first.
     order = None if query.compared else column
     table = run(query.changed(top=0, order=order), source)
-    return Chart("work", table, caption, most_rows=request.most_rows, column=column)
+    return Chart("work", table, caption, most_rows=most_rows, column=column)
 
 
 def _notes(source: Profile | Comparison, summary: Summary, table: Table) -> tuple[str, ...]:
@@ -90,9 +93,9 @@ def _notes(source: Profile | Comparison, summary: Summary, table: Table) -> tupl
     return notes_of_picture(summary, (*of_source, *summary.notes, *table.notes))
 
 
-def _caption(summary: Summary, request: Request) -> str:
+def _caption(summary: Summary, asked_side: Side) -> str:
     """Return the verdict on the device time; empty if the picture does not compare device times."""
-    if summary.change is None or request.asked_side != "device":
+    if summary.change is None or asked_side != "device":
         return ""
     return comparison_caption(summary, ORIGINAL)
 
