@@ -1,10 +1,13 @@
 """A made-up view and a made-up output format, each with one entry in its register.
 
-python -m tests.made_up ARGUMENTS    runs the command as if the package had both
+python -m tests.made_up CALLS    runs the command as if the package had both
+
+CALLS and the output are JSON: a list of the arguments of each call, and a list of outcomes.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from importlib import util
 from pathlib import Path
@@ -75,13 +78,18 @@ def add_to_register(module: str, register: str, entry: str) -> None:
 
 
 if __name__ == "__main__":
-    add_to_register("profile_analyze.views.register", "VIEWS", "'executions': 'made_up', ")
+    add_to_register(
+        "profile_analyze.views.register",
+        "VIEWS",
+        "'executions': ('made_up', 'what ran, one by one'), ",
+    )
     add_to_register(
         "profile_analyze.report.formats.output_formats",
         "_RENDERERS",
         "'made-up': ('made_up', 'MadeUpRenderer'), ",
     )
     # Imported here, because the table of options reads the registers when it is imported.
-    from profile_analyze.cli.main import main
+    from tests.conftest import run_command
 
-    sys.exit(main(sys.argv[1:]))
+    outcomes = [run_command(*call) for call in json.loads(sys.argv[1])]
+    json.dump([(one.code, one.out, one.err) for one in outcomes], sys.stdout)

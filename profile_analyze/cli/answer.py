@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from profile_analyze.cli.answer_notes import notes_on_answer
+from profile_analyze.cli.answer_notes import notes_on_answer, notes_on_more_rows
 from profile_analyze.cli.inputs.left_out_files import notes_on_left_out
 from profile_analyze.cli.inputs.loading import Wanted, available_cores, engine_of
 from profile_analyze.cli.inputs.missing_files import (
@@ -48,7 +48,7 @@ from profile_analyze.report.formats.output_formats import (
     find_renderer,
 )
 from profile_analyze.report.layout.times import AUTO
-from profile_analyze.report.sections import ALL_COLUMNS, Verdicts
+from profile_analyze.report.sections import ALL_COLUMNS, TableSection, Verdicts
 from profile_analyze.units import counted
 from profile_analyze.views.summary import summarise
 
@@ -87,7 +87,7 @@ def answer(request: Request) -> Report:
     request = request._replace(asking=_about(request.asking, source))
     renderer = _renderer_for(source, renderers)
     further = None
-    report = _sql_or_inspection(_profile_of(source), request)
+    report = _other_report(_profile_of(source), request, renderer)
     if report is None:
         further = _further_files(source, request, sources)
         report = _report_on(source, request, renderer, _notes_on_model(further))
@@ -115,12 +115,19 @@ def _checked_sources(reading: Reading, writing: Writing) -> Sources:
     return sources._replace(notes=(*sources.notes, *left_out))
 
 
-def _sql_or_inspection(profile: Profile, request: Request) -> Report | None:
-    """Return the answer to `--sql` or `--inspect`; None if the request has neither."""
-    sql, inspect = request.asking.sql, request.asking.inspect
+def _other_report(profile: Profile, request: Request, renderer: Renderer) -> Report | None:
+    """Return the answer to `--sql`, `--inspect` or `--view`; None if the request has none."""
+    sql, inspect, view = request.asking.sql, request.asking.inspect, request.asking.view
     if sql is not None:
         return sql_report(profile, sql, request.showing.appearance.color)
-    return None if inspect is None else _inspection(profile, inspect)
+    if inspect is not None:
+        return _inspection(profile, inspect)
+    if view is None:
+        return None
+    table = view.view.table(profile, view.arrangement)
+    more = notes_on_more_rows(renderer, [table])
+    section = TableSection(table, request.showing.columns)
+    return Report((section,), profile, by_importance((*table.notes, *more)))
 
 
 def _inspection(profile: Profile, key: str) -> Report:
@@ -237,7 +244,8 @@ def _wanted(request: Request, renderers: list[Renderer]) -> Wanted:
     return Wanted(
         columns=_wanted_columns(request, renderers),
         level=query.level,
-        all_levels=request.asking.inspect is not None,  # `--inspect` shows the rows of all levels
+        # `--inspect` and views show rows of all levels.
+        all_levels=request.asking.inspect is not None or request.asking.view is not None,
         # A finding about an unknown type names the level that has the type.
         keeps_nested=request.showing.has_stacks or bool(query.types),
     )
@@ -256,6 +264,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
     of_model = () if reading.model is None else (*SHAPES, COMPUTE_DTYPE)
     if asking.inspect is not None:
         return query.wanted | {*OPTIONAL_COLUMNS, FRAMES}
+    if asking.view is not None:
+        return query.wanted | asking.view.view.wanted | {*of_work, *of_model}
     if asking.sql is not None:
         return query.wanted | all_optional_columns() | {*of_work}
     of_stacks = (FRAMES,) if showing.has_stacks else ()

@@ -147,15 +147,14 @@ def _notes_on_format(renderer: Renderer, summary: Summary, tables: list[Table]) 
     """Yield notes on what the output format does not show."""
     if renderer.follows_original:
         yield from notes_on_copy_time(summary)
-    if renderer.for_programs and renderer.has_tables:
-        yield from _notes_on_more_rows(tables)
+    yield from notes_on_more_rows(renderer, tables)
 
 
-def _notes_on_more_rows(tables: Iterable[Table]) -> Iterator[Note]:
+def notes_on_more_rows(renderer: Renderer, tables: Iterable[Table]) -> Iterator[Note]:
     """Yield a note for each table that leaves out rows. In csv, nothing else would show this."""
-    for table in tables:
+    for table in tables if renderer.for_programs and renderer.has_tables else ():
         if table.available > len(table):
-            side = MEASURES[table.query.measure].side
+            side = table.name if table.asked is None else MEASURES[table.query.measure].side
             yield Finding.of(
                 *("more-rows", Kind.INCOMPLETE),
                 side=side, shown=len(table), available=table.available,

@@ -26,6 +26,7 @@ from profile_analyze.query.question import Query
 from profile_analyze.readers.input.paths import is_pipe
 from profile_analyze.readers.model_inputs import TILE_EXAMPLE
 from profile_analyze.report.formats.output_formats import PLAIN, TABLE, TABLE_FORMATS
+from profile_analyze.views.register import DEFAULT_VIEW
 
 if TYPE_CHECKING:
     import argparse
@@ -48,16 +49,21 @@ _OF_BOTH: Final = (
 )
 _OF_EXPORT: Final = frozenset((*_OF_BOTH, "--export"))
 """The options that calls with `--export` may have."""
-_OF_SQL: Final = frozenset(
+_OF_ANSWERS: Final = (
+    *_OF_BOTH,
+    *("--work", "--skip-runs", "--from", "--to", "--step", "--step-region"),
+    *("--correct-drift", "--input-shape", "--dim", "--model", "--split-matmul"),
+    *("--format", "--confluence", "--output", "--force", "--time-unit"),
+)
+_OF_SQL: Final = frozenset((*_OF_ANSWERS, "--sql", "--sql-timeout", "--level"))
+"""The options that calls with `--sql` may have."""
+_OF_VIEW: Final = frozenset(
     (
-        *_OF_BOTH,
-        *("--sql", "--sql-timeout", "--level", "--work", "--skip-runs"),
-        *("--from", "--to", "--step", "--step-region"),
-        *("--correct-drift", "--input-shape", "--dim", "--model", "--split-matmul"),
-        *("--format", "--confluence", "--output", "--force", "--time-unit"),
+        *(*_OF_ANSWERS, "--findings", "--ignore"),
+        *("--view", "--where", "--order-by", "--top", "--columns"),
     )
 )
-"""The options that calls with `--sql` may have."""
+"""The options that calls with `--view` may have."""
 
 
 class Request(NamedTuple):
@@ -80,7 +86,7 @@ class Request(NamedTuple):
         _check_together(arguments, renderer)
         reading = Reading.of(arguments)
         asking = Asking.of(arguments, reading.labels, stacks=has_stacks(renderer))
-        showing = Showing.of(arguments, renderer, asking.queries["device"])
+        showing = Showing.of(arguments, renderer, asking.kind)
         request = cls(reading, asking, showing, writing)
         _check_tiles(request)
         return request
@@ -129,15 +135,24 @@ def _check_that_binary_goes_to_a_file(arguments: argparse.Namespace) -> None:
 
 
 def _check_tables(arguments: argparse.Namespace, renderer: Renderer | None) -> None:
-    """Raise `QueryError` if options have no effect beside `--export` or `--sql`."""
+    """Raise `QueryError` if options have no effect beside `--export`, `--sql` or `--view`."""
     if arguments.export is not None:
         _check_others(arguments, "--export adds profiles to a data set", _OF_EXPORT)
     if arguments.sql is not None:
         _check_others(arguments, "--sql shows the answer to a query", _OF_SQL)
-        if renderer is not None and (renderer.has_stacks or not renderer.has_tables):
-            raise QueryError(
-                f"--sql shows a table, which {renderer.name} does not have; use another format"
-            )
+        _check_that_format_has_tables("--sql", renderer)
+    view = getattr(arguments, "view", DEFAULT_VIEW)
+    if view != DEFAULT_VIEW:
+        _check_others(arguments, f"--view {view} shows no operators", _OF_VIEW)
+        _check_that_format_has_tables(f"--view {view}", renderer)
+
+
+def _check_that_format_has_tables(option: str, renderer: Renderer | None) -> None:
+    """Raise `QueryError` if the output format has no tables, but `option` shows one."""
+    if renderer is not None and (renderer.has_stacks or not renderer.has_tables):
+        raise QueryError(
+            f"{option} shows a table, which {renderer.name} does not have; use another format"
+        )
 
 
 def _check_others(arguments: argparse.Namespace, what: str, allowed: frozenset[str]) -> None:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from profile_analyze.views.view import View
 
-OPERATORS: Final = "operators"
+DEFAULT_VIEW: Final = "operators"
 """The rows of calls without `--view`: operators or groups, which a `Query` asks for."""
 
-VIEWS: Final[dict[str, str]] = {}
-"""The module of each view in this package, by the name of the view. Its `VIEW` is a `View`."""
+VIEWS: Final[dict[str, tuple[str, str]]] = {}
+"""For each view, a module in this package, and what its rows are, for `--help`. The module has a
+`View` with the name VIEW, and is imported when the view is used."""
 
 
 def find_view(name: str) -> View:
-    """Return one of `VIEWS`. Its module is imported now."""
-    view: View = import_module(f"{__package__}.{VIEWS[name]}").VIEW
+    """Return one of `VIEWS`."""
+    view: View = import_module(f"{__package__}.{VIEWS[name][0]}").VIEW
     return view

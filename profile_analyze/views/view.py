@@ -36,6 +36,11 @@ class View(NamedTuple):
         """What the rows are."""
         return FixedKind(self.noun, {column.name: column for column in self.columns})
 
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The optional columns of the profile that the view reads."""
+        return frozenset({column.optional for column in self.columns} - {""})
+
     def table(self, profile: Profile, arrangement: Arrangement) -> Table:
         """Return the rows of a profile that `arrangement` chooses. It must be of this kind."""
         values = self.values(profile)

@@ -70,6 +70,7 @@ def test_a_call_is_four_values(tmp_path: Path) -> None:
         explain=None,
         sql=None,
         inspect=None,
+        view=None,
     )
     assert showing.renderer is not None
     assert showing.renderer.name == find_renderer("csv").name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,16 +14,19 @@ from profile_analyze.errors import QueryError
 from profile_analyze.model.terms import LABEL
 from profile_analyze.query.question import Query
 from profile_analyze.readers.model_inputs import parse_input_shape
+from profile_analyze.views.register import DEFAULT_VIEW, find_view
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping, Sequence
 
     from profile_analyze.cli.inputs.labels import LabelOptions
     from profile_analyze.cli.inputs.peaks import PeaksToFind
     from profile_analyze.cli.options.fail_if import Gate
+    from profile_analyze.columns.column import Kind
     from profile_analyze.model.terms import Side
+    from profile_analyze.query.arrangement import Arrangement
     from profile_analyze.roofline.peaks import Peaks
+    from profile_analyze.views.view import View
 
 DEFAULT_TOP: Final = 3
 """How many rows a table shows by default, as in the original."""
@@ -60,6 +64,35 @@ class SqlQuestion(NamedTuple):
     """How long the answer may take, in seconds."""
 
 
+class ViewQuestion(NamedTuple):
+    """A view, and which of its rows to show."""
+
+    view: View
+    arrangement: Arrangement
+
+    @classmethod
+    def of(cls, arguments: argparse.Namespace, labels: LabelOptions | None) -> ViewQuestion | None:
+        """Return the view that `--view` names; None for operators.
+
+        Raises `QueryError` if the rows of the view cannot be arranged as the options ask.
+        """
+        name = getattr(arguments, "view", DEFAULT_VIEW)  # no option, unless there is a view
+        if name == DEFAULT_VIEW:
+            return None
+        # Imported here, because only calls with `--view` need it.
+        from profile_analyze.query.arrangement import Arrangement
+
+        view = find_view(name)
+        where, order, top = arguments.where, arguments.order_by, arguments.top
+        where = where if labels is None else labels.about_rows(where)
+        top = DEFAULT_TOP if top is None else top
+        try:
+            arrangement = Arrangement.of(view.kind, where=where, order=order or (), top=top)
+        except QueryError as error:
+            raise naming_option(error) from None
+        return cls(view, arrangement)
+
+
 class Asking(NamedTuple):
     """What to ask. Every check that needs no profile has been made."""
 
@@ -91,6 +124,8 @@ class Asking(NamedTuple):
     inspect: str | None
     """The operator to show instead of tables: its key or name. `@N` at the end chooses its N-th
     execution."""
+    view: ViewQuestion | None
+    """The rows to show instead of operators and groups."""
 
     @classmethod
     def of(
@@ -106,6 +141,9 @@ class Asking(NamedTuple):
         _check_input_dtype(arguments.input_dtype)
         _check_needed_options(arguments)
         peaks, peaks_to_find = _peaks(arguments)
+        view = ViewQuestion.of(arguments, labels)
+        if view is not None:
+            arguments = _without_arrangement(arguments)
         queries = _queries(arguments, peaks, labels, stacks=stacks)
         only = arguments.print_only
         asked_side: Side = "host" if only == "host" else "device"
@@ -122,12 +160,24 @@ class Asking(NamedTuple):
             explain=_explain(arguments, queries[asked_side]),
             sql=None if sql is None else SqlQuestion(sql, arguments.sql_timeout),
             inspect=arguments.inspect,
+            view=view,
         )
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the rows to show."""
+        return self.queries["device"].kind if self.view is None else self.view.view.kind
 
     @property
     def query(self) -> Query:
         """The query of `asked_side`."""
         return self.queries[self.asked_side]
+
+
+def _without_arrangement(arguments: argparse.Namespace) -> argparse.Namespace:
+    """Return the arguments without those that arrange the rows of a view, not operators."""
+    arranging: dict[str, Any] = {"where": [], "order_by": None, "columns": None}
+    return argparse.Namespace(**{**vars(arguments), **arranging})
 
 
 def naming_option(error: QueryError) -> QueryError:

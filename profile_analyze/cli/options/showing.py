@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.output.appearance import Appearance
 from profile_analyze.cli.output.requested_format import has_stacks
-from profile_analyze.columns.catalog import check_columns, find_column, split_names
+from profile_analyze.columns.catalog import check_columns, split_names
 from profile_analyze.errors import QueryError
 from profile_analyze.report.layout.times import AUTO
 from profile_analyze.report.sections import ALL_COLUMNS
@@ -14,7 +14,7 @@ from profile_analyze.report.sections import ALL_COLUMNS
 if TYPE_CHECKING:
     import argparse
 
-    from profile_analyze.query.question import Query
+    from profile_analyze.columns.column import Kind
     from profile_analyze.report.base import Renderer
 
 
@@ -32,10 +32,10 @@ class Showing(NamedTuple):
     appearance: Appearance
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace, renderer: Renderer | None, query: Query) -> Showing:
-        """Return how to show the answer to `query`. `renderer` is the `requested_renderer`.
+    def of(cls, arguments: argparse.Namespace, renderer: Renderer | None, kind: Kind) -> Showing:
+        """Return how to show rows of this kind. `renderer` is the `requested_renderer`.
 
-        Raises `QueryError` for a column that the answer lacks, for unknown codes of findings, and
+        Raises `QueryError` for a column that the rows lack, for unknown codes of findings, and
         if options contradict each other.
         """
         if arguments.print_only == "summary" and arguments.columns:
@@ -48,7 +48,7 @@ class Showing(NamedTuple):
             raise QueryError(f"{renderer.name} {units}, so --time-unit has no effect; leave it out")
         return cls(
             renderer=renderer,
-            columns=_columns(arguments.columns, query),
+            columns=_columns(arguments.columns, kind),
             summary=arguments.print_only in (None, "summary"),
             most_rows=arguments.top or 0,
             appearance=Appearance.of(arguments),
@@ -60,17 +60,17 @@ class Showing(NamedTuple):
         return has_stacks(self.renderer)
 
 
-def _columns(names: str | None, query: Query) -> tuple[str, ...]:
+def _columns(names: str | None, kind: Kind) -> tuple[str, ...]:
     """Return the columns that the tables show; empty for the default columns of the output format.
 
     If a column is named several times, perhaps by an alias, only its first position counts.
 
-    Raises `QueryError` for a column that the answer to `query` does not have.
+    Raises `QueryError` for a column that rows of this kind do not have.
     """
     if names is None:
         return ()
     if (names,) == ALL_COLUMNS:
         return ALL_COLUMNS
     wanted = split_names(names)
-    check_columns(wanted, query.kind)
-    return tuple(dict.fromkeys(find_column(name, query.labels).name for name in wanted))
+    check_columns(wanted, kind)
+    return tuple(dict.fromkeys(kind.find(name).name for name in wanted))

@@ -32,6 +32,7 @@ from profile_analyze.model.terms import LEVELS, SAMPLE_UNITS, WORK_SOURCES
 from profile_analyze.readers.input.content import MAX_SIZE
 from profile_analyze.report.formats.output_formats import OPERATORS, OUTPUT_FORMATS, TABLE_FORMATS
 from profile_analyze.report.layout.times import AUTO, TIME_UNITS
+from profile_analyze.views.register import DEFAULT_VIEW, VIEWS
 
 # argparse formats help texts with the operator %, so a per cent sign is written as %%.
 
@@ -241,9 +242,19 @@ COMPARISON: Final = OptionGroup(
     ),
 )
 
+_VIEW: Final = Option.of(
+    "--view",
+    choices=(DEFAULT_VIEW, *VIEWS),
+    default=DEFAULT_VIEW,
+    help="what the rows are. "
+    + ". ".join(f"{name}: {rows}" for name, (_, rows) in VIEWS.items())
+    + ". --where, --order-by, -t and --columns choose among them (default: operators)",
+)
+
 VIEW: Final = OptionGroup(
     "view: parts of the report",
     (
+        *((_VIEW,) if VIEWS else ()),
         Option.of(
             "--level",
             choices=LEVELS,
