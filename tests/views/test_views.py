@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 import profile_analyze as pa
@@ -213,6 +214,14 @@ def test_values_of_every_kind_can_be_arranged(
     assert [tuple(one.values()) for one in found.rows] == [ROWS[row] for row in rows]
     if notes is not None:
         assert list(map(str, found.notes)) == notes
+
+
+def test_numbers_are_arrays_unless_integers_are_unknown() -> None:
+    known = Table.of("rows", OWN, [ROWS[0], ROWS[2]])
+    assert (known["n"].dtype, known["time"].dtype) == (np.int64, np.float64)
+    unknown = Table.of("rows", OWN, ROWS)
+    assert unknown["n"].tolist() == [1, None, 2**60 + 1, 2]
+    assert unknown["time"].tolist() == [0.5, pytest.approx(np.nan, nan_ok=True), 2.0, 1.0]
 
 
 def test_json_of_rows_without_an_arrangement() -> None:

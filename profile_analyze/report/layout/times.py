@@ -56,7 +56,6 @@ class Times(NamedTuple):
         """
         if not isfinite(time_s):
             return NOT_AVAILABLE
-        time_s = float(time_s)  # SQL has times that are integers
         if signed:
             time_s = without_residue(time_s, "s")
         plus = "+" if signed and time_s > 0 else ""
