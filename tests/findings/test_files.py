@@ -29,8 +29,14 @@ SENTENCES = (
         "the computation of 1 operator (50.0% of the time) cannot be derived from type and shapes",
     ),
     (
-        Finding.of("underivable-work", Kind.INCOMPLETE, operators=2, facts=["type", "shapes", "x"]),
-        "the computation of 2 operators cannot be derived from type, shapes and x",
+        Finding.of(
+            *("underivable-work", Kind.INCOMPLETE),
+            operators=2,
+            facts=["type", "shapes", "parameters"],
+            is_in_model=True,
+        ),
+        "the computation of 2 operators cannot be derived from type, shapes and parameters; the "
+        "ONNX model that ran may give it: --model model.onnx",
     ),
     (
         Finding.of(
@@ -54,6 +60,11 @@ SENTENCES = (
         "record with ONNX Runtime 1.14 or later",
     ),
     (
+        Finding.of("no-shapes", Kind.INCOMPLETE, operators=5, file_format="MIGraphX report"),
+        "the computation of 5 operators is unknown without shapes; keep the lines of instructions, "
+        "or record with migraphx-driver perf --detailed",
+    ),
+    (
         Finding.of(
             *("no-shapes", Kind.CONTEXT),
             share=1.0,
@@ -68,20 +79,12 @@ SENTENCES = (
         "the computation of 2 operators is unknown without shapes",
     ),
     (
-        Finding.of(
-            "unknown-work", Kind.INCOMPLETE, share=0.75, operators=1, facts=("type", "shapes")
-        ),
-        "the computation of 1 operator (75.0% of the time) cannot be derived from type and shapes",
-    ),
-    (
-        Finding.of(
-            "unknown-work", Kind.INCOMPLETE, operators=2, facts=("type", "shapes", "parameters")
-        ),
-        "the computation of 2 operators cannot be derived from type, shapes and parameters",
-    ),
-    (
         Finding.of("unread-lines", Kind.WRONG, lines=1, first=3, lacking="json"),
         "left out 1 line without valid JSON; the first is line 3",
+    ),
+    (
+        Finding.of("unread-lines", Kind.WRONG, lines=1, first=7, lacking="layer"),
+        "left out 1 line without a layer; the first is line 7",
     ),
     (
         Finding.of("unread-lines", Kind.INCOMPLETE, lines=2, first=3, lacking="node"),

@@ -55,11 +55,6 @@ SENTENCES = (
         "says 0; each counts as one call",
     ),
     (
-        Finding.of("shapes-left-out", Kind.INCOMPLETE, share=0.9, operators=5),
-        "the computation of 5 operators (90.0% of the time) is unknown without shapes; keep "
-        "the lines of instructions, or record with migraphx-driver perf --detailed",
-    ),
-    (
         Finding.of("inputs-left-out", Kind.INCOMPLETE, share=1.0, operators=1),
         "the input shapes of 1 operator (100.0% of the time) are unknown, because the file "
         "lacks the lines of the inputs; keep the whole output of migraphx-driver perf",

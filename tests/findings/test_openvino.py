@@ -52,15 +52,6 @@ SENTENCES = (
         "several operators in one, and the file does not say which",
     ),
     (
-        Finding.of("work-from-model", Kind.INCOMPLETE, share=0.5, operators=1),
-        "the computation of 1 operator (50.0% of the time) cannot be derived from type and "
-        "shapes; the ONNX model that ran may give it: --model model.onnx",
-    ),
-    (
-        Finding.of("lines-without-layer", Kind.WRONG, lines=2, first=7),
-        "left out 2 lines without a layer; the first is line 7",
-    ),
-    (
         Finding.of("counters-without-shapes", Kind.INCOMPLETE),
         "counters have no shapes: computation and memory need --model graph.xml, the "
         "execution graph that -exec_graph_path of benchmark_app writes",

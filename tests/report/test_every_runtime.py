@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import as_text
 from tests import in_memory
 from tests.conftest import FIXTURES, TABLE_FORMATS, without_version
 from tests.report.json_schema import check_report
@@ -92,7 +93,7 @@ def in_all_formats(name: str) -> str:
         f"=== {output_format}\n{pa.render(report, output_format)}"
         for output_format in TABLE_FORMATS
     ]
-    notes = "".join(f"note: {note}\n" for note in report.notes)
+    notes = "".join(f"note: {as_text(note)}\n" for note in report.notes)
     return without_version("".join([*parts, f"=== notes\n{notes}"]))
 
 

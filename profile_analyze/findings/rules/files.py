@@ -21,6 +21,8 @@ _SHAPES_OF: Final = {
     "PyTorch trace": " without shapes; record with record_shapes=True",
     "ONNX Runtime profile": " without shapes; add --model model.onnx, or record with ONNX Runtime "
     "1.14 or later",
+    "MIGraphX report": " without shapes; keep the lines of instructions, or record with "
+    "migraphx-driver perf --detailed",
     "TensorFlow Lite benchmark": ": tables of TensorFlow Lite have no shapes, and --model cannot "
     "read .tflite files",
 }
@@ -32,14 +34,12 @@ def _no_shapes(words: Words, *, operators: int, file_format: str | None) -> str:
     return f"the computation of {affected} is unknown{_SHAPES_OF[file_format]}"
 
 
-def _unknown_work(words: Words, *, operators: int, facts: Sequence[str]) -> str:
-    affected = f"{counted(operators, 'operator')}{words.sized}"
-    known = f"{', '.join(facts[:-1])} and {facts[-1]}"
-    return f"the computation of {affected} cannot be derived from {known}"
-
-
 def _unread_lines(_: Words, *, lines: int, first: int, lacking: str) -> str:
-    noun, what = {"json": ("line", "valid JSON"), "node": ("table line", "a node")}[lacking]
+    noun, what = {
+        "json": ("line", "valid JSON"),
+        "layer": ("line", "a layer"),
+        "node": ("table line", "a node"),
+    }[lacking]
     return f"left out {counted(lines, noun)} without {what}; the first is line {first}"
 
 
@@ -52,10 +52,13 @@ def _stored_note(words: Words, *, text: str) -> str:
     return text.replace(SIZE_PLACEHOLDER, words.sized)
 
 
-def _underivable_work(words: Words, *, operators: int, facts: Sequence[str]) -> str:
+def _underivable_work(
+    words: Words, *, operators: int, facts: Sequence[str], is_in_model: bool = False
+) -> str:
     some = f"{counted(operators, 'operator')}{words.sized}"
     *most, last = facts
-    return f"the computation of {some} cannot be derived from {', '.join(most)} and {last}"
+    model = "; the ONNX model that ran may give it: --model model.onnx" if is_in_model else ""
+    return f"the computation of {some} cannot be derived from {', '.join(most)} and {last}{model}"
 
 
 RULES: Final = (
@@ -77,11 +80,6 @@ RULES: Final = (
         "names another folder, and --no-cache keeps nothing",
     ),
     Rule("no-shapes", "operators lack the shapes that their computation needs", _no_shapes),
-    Rule(
-        "unknown-work",
-        "the computation of operators cannot be derived from what the file says",
-        _unknown_work,
-    ),
     Rule("unread-lines", "lines of the file cannot be read", _unread_lines),
     Rule(
         "overlapping-events",

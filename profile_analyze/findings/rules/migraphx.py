@@ -65,12 +65,6 @@ RULES: Final = (
         "each counts as one call",
     ),
     Rule(
-        "shapes-left-out",
-        "rows without shapes have no computation",
-        "the computation of {operators:operator}{size} is unknown without shapes; keep the lines "
-        "of instructions, or record with migraphx-driver perf --detailed",
-    ),
-    Rule(
         "inputs-left-out",
         "the file lacks the lines of the inputs of instructions",
         "the input shapes of {operators:operator}{size} are unknown, because the file lacks the "

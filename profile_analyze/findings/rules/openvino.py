@@ -66,17 +66,6 @@ RULES: Final = (
         "operators in one, and the file does not say which",
     ),
     Rule(
-        "work-from-model",
-        "the computation of operators is unknown, and the ONNX model may give it",
-        "the computation of {operators:operator}{size} cannot be derived from type and shapes; the "
-        "ONNX model that ran may give it: --model model.onnx",
-    ),
-    Rule(
-        "lines-without-layer",
-        "lines have no layer",
-        "left out {lines:line} without a layer; the first is line {first}",
-    ),
-    Rule(
         "counters-without-shapes",
         "counters have no shapes, so computation and memory are unknown",
         "counters have no shapes: computation and memory need --model graph.xml, the execution "

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MISSING_SHARE: Final = 0.01
 """If the rows lack more than this share of the total, lines are missing. Rounding alone makes a
 smaller difference."""
-_UNKNOWN: Final = ("shapes-left-out", "inputs-left-out", "underivable-work")
+_UNKNOWN: Final = ("no-shapes", "inputs-left-out", "underivable-work")
 """The codes of findings that a model beside the profile makes untrue."""
 _INCOMPLETE: Final = Kind.INCOMPLETE
 
@@ -70,9 +70,11 @@ def _unknown(rows: Rows) -> Iterator[tuple[str, Sequence[Row], Kind, Mapping[str
     """Yield the code, the rows, the kind and the values of findings on unknown computation."""
     if rows.part == "totals":
         return
-    without_shapes = "shapes-left-out" if rows.part == "summary" else "inputs-left-out"
     unknown = [row for row in rows.rows if isnan(row.cost.work.computation)]
     has_no_shapes = [row for row in unknown if row.inputs is None]
     has_shapes = [row for row in unknown if row.inputs is not None]
-    yield without_shapes, has_no_shapes, _INCOMPLETE, {}
+    if rows.part == "summary":
+        yield "no-shapes", has_no_shapes, _INCOMPLETE, {"file_format": "MIGraphX report"}
+    else:
+        yield "inputs-left-out", has_no_shapes, _INCOMPLETE, {}
     yield "underivable-work", has_shapes, _INCOMPLETE, {"facts": ["name", "shapes"]}

@@ -88,7 +88,7 @@ def notes_on_operators(found: Recorded) -> Iterator[Finding]:
         dropped_beside="model", file_format=file_format,
     )  # fmt: skip
     yield from on(
-        *("unknown-work", Kind.INCOMPLETE, is_unknown & has_shapes),
+        *("underivable-work", Kind.INCOMPLETE, is_unknown & has_shapes),
         dropped_beside="model", facts=("type", "shapes"),
     )  # fmt: skip
     is_packed = np.array([bool(row.call.cost.packed_bytes) for row in rows], np.bool_)

@@ -128,7 +128,9 @@ def _executions(rows: Sequence[tuple[int, int, Counter]], *, has_host: bool) -> 
 
 def _notes(report: Report, rows: Sequence[tuple[int, int, Counter]]) -> Iterator[Note]:
     if lines := report.broken_lines:
-        yield Finding.of("lines-without-layer", Kind.WRONG, lines=len(lines), first=lines[0])
+        yield Finding.of(
+            "unread-lines", Kind.WRONG, lines=len(lines), first=lines[0], lacking="layer"
+        )
     yield from _notes_on_totals(report)
     counters = [counter for _, _, counter in rows]
     dtypes = [dtype_of_primitive(one.primitive) for one in counters]

@@ -47,11 +47,15 @@ def notes_on_graph(
         for row in ran
     ]
     is_fused = [row.layer.type.lower() == FUSED_TYPE for row in ran]
-    for code, is_affected in (
-        ("unknown-subgraph", [a and b for a, b in zip(unknown, is_fused, strict=True)]),
-        ("work-from-model", [a and not b for a, b in zip(unknown, is_fused, strict=True)]),
-    ):
-        yield from _affected(code, Kind.INCOMPLETE, is_affected, times, dropped_beside="model")
+    in_subgraphs = [a and b for a, b in zip(unknown, is_fused, strict=True)]
+    others = [a and not b for a, b in zip(unknown, is_fused, strict=True)]
+    yield from _affected(
+        "unknown-subgraph", Kind.INCOMPLETE, in_subgraphs, times, dropped_beside="model"
+    )
+    yield from _affected(
+        *("underivable-work", Kind.INCOMPLETE, others, times),
+        dropped_beside="model", facts=("type", "shapes"), is_in_model=True,
+    )  # fmt: skip
 
 
 def reduced_precision(

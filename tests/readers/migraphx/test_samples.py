@@ -76,10 +76,11 @@ def test_an_answer_shows_what_the_report_says_about_whole_runs() -> None:
             [
                 Finding.of("rows-from-summary", Kind.INCOMPLETE, has_some=False),
                 Finding.of(
-                    *("shapes-left-out", Kind.INCOMPLETE),
+                    *("no-shapes", Kind.INCOMPLETE),
                     share=0.931805158,
                     operators=5,
                     dropped_beside="model",
+                    file_format="MIGraphX report",
                 ),
             ],
         ),
