@@ -5,11 +5,19 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
+import profile_analyze as pa
+from profile_analyze.columns.catalog import find_column
 from profile_analyze.readers.megengine.sections import decode_document
 from tests.conftest import PROFILES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from profile_analyze.columns.column import Column
 
 # The dependencies that a plain call imports. Each of them makes every call slower.
 IMPORTED = {"msgspec", "numpy", "tabulate", "wcwidth"}
@@ -81,6 +89,22 @@ def test_a_call_imports_no_more_of_numpy_than_importing_numpy_does() -> None:
     )
     path = str(PROFILES / "resnet18.json")
     subprocess.run([sys.executable, "-c", code, path], stdout=subprocess.DEVNULL, check=True)
+
+
+def test_each_column_of_an_answer_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counted(text: str, labels: Collection[str]) -> Column:
+        asked.append(text)
+        return find_column(text, labels)
+
+    monkeypatch.setattr("profile_analyze.columns.kinds.find_column", counted)
+    query = pa.Query(order="memory", top=5)
+    table = pa.run(query, pa.load(PROFILES / "resnet18.json"))
+    columns = ("name", "time", "memory", "bandwidth")
+    assert pa.render(table, columns=columns) == pa.render(table, columns=columns)
+    assert asked == [*dict.fromkeys(asked)]
+    assert {*columns} <= {*asked}
 
 
 @pytest.mark.slowest

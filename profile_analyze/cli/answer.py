@@ -270,7 +270,8 @@ def _wanted_columns(request: Request, renderers: list[Renderer]) -> frozenset[st
         return query.wanted | all_optional_columns() | {*of_work}
     of_stacks = (FRAMES,) if showing.has_stacks else ()
     of_picture = () if writing.plot is None else DISTINGUISHING
-    columns = query.wanted | optional_columns_of((*of_tables, *of_summary, *of_picture))
+    of_rows = (*of_tables, *of_summary, *of_picture)
+    columns = query.wanted | optional_columns_of(map(query.kind.find, of_rows))
     return columns | {*of_work, *of_model, *of_stacks}
 
 

@@ -242,27 +242,27 @@ DISTINGUISHING: Final = (*TELLING_APART, "input_dtype", FULL_NAME)
 """The columns that pictures and sentences use to tell operators with equal names apart."""
 
 
-def optional_columns_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the optional columns of the profile that the columns in `names` need."""
-    return frozenset({find_column(name).optional for name in names} - {""})
+def optional_columns_of(columns: Iterable[Column]) -> frozenset[str]:
+    """Return the optional columns of the profile that `columns` need."""
+    return frozenset({column.optional for column in columns} - {""})
 
 
 def all_optional_columns() -> frozenset[str]:
     """Return the optional columns of the profile that any column needs."""
-    return optional_columns_of(column.name for column in CATALOG)
+    return optional_columns_of(CATALOG)
 
 
-def check_columns(names: Iterable[str], kind: Kind) -> None:
-    """Raise `UnknownColumnError` if rows of this kind lack one of the columns in `names`."""
-    for name in names:
-        column = kind.find(name)
-        kind.check_needs(column)
-        if not kind.has(column):
-            if column.is_key and kind.keys is not None:
-                advice = "add it to --aggregate-by"
-                raise UnknownColumnError(f"groups have no column {name!r}; {advice}")
-            have = listed(kind.names())
-            raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
+def column_of(kind: Kind, name: str) -> Column:
+    """Return the column that `name` names. Raises `UnknownColumnError` if the rows lack it."""
+    column = kind.find(name)
+    kind.check_needs(column)
+    if not kind.has(column):
+        if column.is_key and kind.keys is not None:
+            advice = "add it to --aggregate-by"
+            raise UnknownColumnError(f"groups have no column {name!r}; {advice}")
+        have = listed(kind.names())
+        raise UnknownColumnError(f"{kind.noun} have no column {name!r}; they have {have}")
+    return column
 
 
 # A token is an escaped character, a character set such as [^(,], or any other character. A set

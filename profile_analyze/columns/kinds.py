@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.advice.names import did_you_mean, likely_names
@@ -18,8 +19,8 @@ SQL: Final = "sql"
 """The name of the answer to an SQL query."""
 
 
-class RowKind(NamedTuple):
-    """Operators or groups of operators. Their columns are in the catalog; see `Kind`."""
+class _RowKind(NamedTuple):
+    """The fields of `RowKind`."""
 
     keys: tuple[str, ...] | None
     """The group keys, which may be empty. None if rows are operators."""
@@ -32,6 +33,15 @@ class RowKind(NamedTuple):
     labels: tuple[str, ...] = ()
     """The names of the labels that files have."""
 
+
+class RowKind(_RowKind):
+    """Operators or groups of operators. Their columns are in the catalog; see `Kind`."""
+
+    @cached_property
+    def found(self) -> dict[str, Column]:
+        """The columns that were looked up, by name."""
+        return {}
+
     @property
     def noun(self) -> str:
         """See `Kind.noun`."""
@@ -43,8 +53,10 @@ class RowKind(NamedTuple):
         return BY_NAME
 
     def find(self, text: str) -> Column:
-        """See `Kind.find`."""
-        return find_column(text, self.labels)
+        """See `Kind.find`. Each column is looked up once."""
+        if text not in self.found:
+            self.found[text] = find_column(text, self.labels)
+        return self.found[text]
 
     def are_split_by(self, column: Column) -> bool:
         """Return whether rows are split by the column, such as `run`, or by its label."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from profile_analyze.columns.catalog import DISTINGUISHING, find_column
+from profile_analyze.columns.catalog import DISTINGUISHING
 from profile_analyze.model.terms import FULL_NAME, TELLING_APART
 from profile_analyze.units import NOT_AVAILABLE
 
@@ -42,7 +42,7 @@ def variants_of(table: Table) -> list[str]:
         return variants
     full_names = _full_names(table)
     loaded = {"", *optional}
-    columns = ["name", *(one for one in TELLING_APART if find_column(one).optional in loaded)]
+    columns = ["name", *(one for one in TELLING_APART if table.kind.find(one).optional in loaded)]
     rows_of: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for row, values in enumerate(zip(*map(table.texts, columns), strict=True)):
         rows_of[values].append(row)
@@ -85,7 +85,7 @@ def _columns(table: Table, rows: NDArray[np.int64]) -> Iterator[tuple[str, Seque
     """
     loaded = {"", *table.shown.profile.operators.optional}
     for name in DISTINGUISHING:
-        if find_column(name).optional not in loaded or not table.has_values(name):
+        if table.kind.find(name).optional not in loaded or not table.has_values(name):
             continue
         if name == FULL_NAME:
             yield name, _full_names(table, rows)

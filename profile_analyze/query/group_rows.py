@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from profile_analyze.columns.aggregates import COUNT, known_aggregate
-from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.column import AGGREGATED, FORMULA, SAME, AggregateOf, RatioOfSums
 from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.numbers import over_runs, ratio, totals
@@ -82,7 +81,7 @@ class GroupRows(RowView):
             return self._grouping.label(self.operators[column.name])
         if isinstance(column.of_groups, AggregateOf):
             base, aggregate = column.of_groups
-            values = self._aggregated(find_column(base), aggregate)
+            values = self._aggregated(self.kind.find(base), aggregate)
             # Aggregates are floats, but every output format shows a count as an integer.
             return np.asarray(values, np.int64) if aggregate == COUNT else values
         return self._aggregated(column, self.query.aggregate)

@@ -39,6 +39,8 @@ class _Parsed:
     They are not fields themselves, so equality, hash and `changed` ignore them.
     """
 
+    kind: RowKind
+    """The kind of rows in the answer, which decides their columns."""
     by_columns: tuple[Column, ...]
     """The columns that `by` names."""
     conditions: tuple[Condition, ...]
@@ -187,6 +189,7 @@ class Query(_Parsed):
         del arguments["self"]
         keys = group_key_columns(by, _kind_of_keys(arguments))
         self._set(**normalized_fields(arguments, keys), has_default_order=order is None)
+        self._set_kind()
         check_values(self)
         if self.name:
             compile_pattern(self.name)
@@ -199,6 +202,11 @@ class Query(_Parsed):
         """Set attributes. A frozen class does not allow plain assignments."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
+
+    def _set_kind(self) -> None:
+        has_peaks = self.peaks is not None
+        kind = RowKind(self.keys, has_peaks, self.compared, self.split_by, self.labels)
+        self._set(kind=kind)
 
     def _parse(self, keys: tuple[Column, ...]) -> None:
         """Set the attributes of `_Parsed`."""
@@ -254,6 +262,8 @@ class Query(_Parsed):
         if "run" in split_by:
             split_by |= dict.fromkeys(RUN_KEYS)
         self._set(split_by=tuple(split_by))
+        self._set_kind()
+        self.kind.found.update((column.name, column) for column in self.used)
 
     def _check_comparison(self) -> None:
         run_keys = [key for key in self.split_by if is_run_key(key)]
@@ -295,12 +305,6 @@ class Query(_Parsed):
         return self.by if self.grouped else None
 
     @property
-    def kind(self) -> RowKind:
-        """The kind of rows in the answer, which decides their columns."""
-        has_peaks = self.peaks is not None
-        return RowKind(self.keys, has_peaks, self.compared, self.split_by, self.labels)
-
-    @property
     def aggregate(self) -> str:
         """The aggregate that applies to all columns of groups."""
         return next((name for name in self.aggregates if name != COUNT), DEFAULT_AGGREGATE)
@@ -321,7 +325,10 @@ class Query(_Parsed):
         arguments = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.has_default_order:  # the default depends on `compared`, which may change
             arguments["order"] = None
-        return Query(**arguments | changes)
+        changed = Query(**arguments | changes)
+        if changed.kind == self.kind:  # then no column is looked up again
+            changed._set(kind=self.kind)
+        return changed
 
 
 def _kind_of_keys(arguments: Mapping[str, Any]) -> RowKind:

@@ -254,7 +254,7 @@ def _check_choices(query: Query) -> None:
             raise QueryError(f"{field}: {value!r} is not one of {choice}")
     for key in query.split_by:
         if key.startswith(LABEL):
-            query.kind.check_needs(find_column(key))  # raises `QueryError` for an unknown label
+            query.kind.check_needs(query.kind.find(key))  # raises `QueryError` for an unknown label
     if query.having and not query.grouped:
         raise QueryError(
             "having: there are no groups; group by something (--aggregate-by), or filter "

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 import numpy as np
 
 from profile_analyze.columns import formulas as column_formulas
-from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.column import (
     FORMULA,
     SAME,
@@ -75,6 +74,7 @@ class RowView(ABC):
         self.measure = MEASURES[self.query.measure]
         self.peaks: Peaks | None = self.query.peaks
         self.threshold = self.query.threshold
+        self.kind = self.query.kind
         of_parts = over_runs(
             self._in_units(self._totals.seconds_of_parts), self.query.run_statistic
         )
@@ -100,7 +100,7 @@ class RowView(ABC):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._columns:
-            column = find_column(name)
+            column = self.kind.find(name)
             if column.timed:
                 # As in verdicts, each process or iteration of a comparison counts as one value.
                 values = self.per_unit(name) if self.query.compared else self.per_run(name)
@@ -112,7 +112,7 @@ class RowView(ABC):
     def per_run(self, column: str) -> NDArray[np.float64]:
         """See `Rows.per_run`."""
         if column not in self._per_run:
-            self._per_run[column] = self._compute(find_column(column))
+            self._per_run[column] = self._compute(self.kind.find(column))
         return self._per_run[column]
 
     def per_unit(self, column: str) -> NDArray[np.float64]:
@@ -124,7 +124,7 @@ class RowView(ABC):
 
         `values` has the values of the column in each run, shape (rows, runs).
         """
-        is_of_base = find_column(column).needs_base
+        is_of_base = self.kind.find(column).needs_base
         profile = self.comparison.base if is_of_base and self.comparison else self.profile
         return by_unit(values, profile.runs, self.query.unit)
 
@@ -230,7 +230,7 @@ class OperatorRows(RowView):
 
     def values_in_runs(self, column: str) -> NDArray[np.float64]:
         """Return a column's values, shape (operators, runs), or (operators, 1) if not `timed`."""
-        if find_column(column).timed:
+        if self.kind.find(column).timed:
             return self.per_run(column)
         values: NDArray[np.float64] = self[column][:, np.newaxis]
         return values

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.column import LabelOf
 from profile_analyze.columns.derived_columns import part_of_label
 from profile_analyze.errors import QueryError
@@ -27,8 +26,6 @@ from profile_analyze.query.shown_rows import ShownRows
 from profile_analyze.query.table import Asked, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from profile_analyze.comparison.comparison import Comparison
@@ -105,11 +102,11 @@ def _orders(query: Query, profile: Profile) -> tuple[Order, ...]:
         of_tiles = ("tiled_macs",) if has_tiles else ()
         names = ("absolute_macs_difference",) if query.compared else of_tiles
         return tuple(
-            Order(find_column(name), unknown_before_zero=True)
+            Order(query.kind.find(name), unknown_before_zero=True)
             for name in (*names, "macs", "computation")
         )
     if query.has_default_order and query.compared:
-        return (*query.parsed_order, Order(find_column("time")))
+        return (*query.parsed_order, Order(query.kind.find("time")))
     return query.parsed_order
 
 
@@ -135,15 +132,15 @@ def _at_level(source: Profile | Comparison, query: Query) -> Profile | Compariso
 def _split(source: Profile | Comparison, query: Query) -> Profile | Comparison:
     """Return `source` with its operators split by the keys of `query`."""
     if isinstance(source, Profile):
-        return split(_with_parts_of_labels(source, query.split_by), query.split_by)
+        return split(_with_parts_of_labels(source, query), query.split_by)
     return source.split(query.split_by)
 
 
-def _with_parts_of_labels(profile: Profile, keys: Iterable[str]) -> Profile:
-    """Return the profile with a label for each part of a label in `keys`: `label.date~^[0-9]+`."""
+def _with_parts_of_labels(profile: Profile, query: Query) -> Profile:
+    """Return the profile with a label for each key such as `label.date~^[0-9]+`."""
     labels = dict(profile.labels)
-    for key in keys:
-        rule = find_column(key).of_operators if key.startswith(LABEL) else None
+    for key in query.split_by:
+        rule = query.kind.find(key).of_operators if key.startswith(LABEL) else None
         if isinstance(rule, LabelOf) and rule.pattern:
             whole = label_of(profile, rule.key.removeprefix(LABEL))
             labels[key.removeprefix(LABEL)] = part_of_label(whole, rule)

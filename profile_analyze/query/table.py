@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.columns.aggregates import DEFAULT_AGGREGATE
-from profile_analyze.columns.catalog import check_columns, find_column
+from profile_analyze.columns.catalog import column_of
 from profile_analyze.columns.column import AGGREGATED
 from profile_analyze.columns.kinds import FixedKind
 from profile_analyze.columns.parameter_columns import PARAMETER
@@ -178,7 +178,7 @@ class Table:
             return self.kind.names()
         not_loaded = self.shown.profile.operators.not_loaded
         return tuple(
-            name for name in self.query.columns if find_column(name).optional not in not_loaded
+            name for name in self.query.columns if self.kind.find(name).optional not in not_loaded
         )
 
     def column(self, name: str) -> Column:
@@ -186,8 +186,7 @@ class Table:
 
         Raises `UnknownColumnError` if these rows do not have it.
         """
-        check_columns((name,), self.kind)
-        return self.kind.find(name)
+        return column_of(self.kind, name)
 
     def shown_column(self, name: str) -> Column:
         """Return the column that tables show for `name`.
@@ -200,7 +199,7 @@ class Table:
         aggregate = self.query.aggregate
         is_other = self.query.grouped and aggregate != DEFAULT_AGGREGATE
         if is_other and column.of_groups == AGGREGATED:
-            return find_column(f"{column.name}.{aggregate}")
+            return self.kind.find(f"{column.name}.{aggregate}")
         return column
 
     def __getitem__(self, name: str) -> NDArray[Any]:

@@ -71,7 +71,7 @@ def test_derived_columns_have_a_unit_and_a_meaning(
 ) -> None:
     column = find_column(text)
     assert (column.name, column.unit, column.meaning) == (text, unit, meaning)
-    assert optional_columns_of([text, "time"]) == {needed} - {""}
+    assert optional_columns_of([column, find_column("time")]) == {needed} - {""}
 
 
 @pytest.mark.parametrize(

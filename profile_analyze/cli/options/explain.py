@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from profile_analyze.advice.names import LONGEST_ADVISED
 from profile_analyze.advice.words import meant_column
-from profile_analyze.columns.catalog import check_columns, column_of_heading, find_column
+from profile_analyze.columns.catalog import column_of, column_of_heading, find_column
 from profile_analyze.errors import UnknownColumnError
 from profile_analyze.findings.register import find_rule
 from profile_analyze.report.facts.facts import GROUP_NAMES, fact_group
@@ -32,9 +32,8 @@ def name_to_explain(text: str, query: Query) -> str:
     """
     if find_rule(text) is not None:
         return text
-    column = find_explained(text, query.labels)
-    check_columns([text], query.kind)
-    return column.name
+    find_explained(text, query.labels)  # its error names the page on a word of the summary
+    return column_of(query.kind, text).name
 
 
 def find_explained(text: str, labels: Collection[str] = ()) -> Column:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.cli.output.appearance import Appearance
 from profile_analyze.cli.output.requested_format import has_stacks
-from profile_analyze.columns.catalog import check_columns, split_names
+from profile_analyze.columns.catalog import column_of, split_names
 from profile_analyze.errors import QueryError
 from profile_analyze.report.layout.times import AUTO
 from profile_analyze.report.sections import ALL_COLUMNS
@@ -71,6 +71,4 @@ def _columns(names: str | None, kind: Kind) -> tuple[str, ...]:
         return ()
     if (names,) == ALL_COLUMNS:
         return ALL_COLUMNS
-    wanted = split_names(names)
-    check_columns(wanted, kind)
-    return tuple(dict.fromkeys(kind.find(name).name for name in wanted))
+    return tuple(dict.fromkeys(column_of(kind, name).name for name in split_names(names)))

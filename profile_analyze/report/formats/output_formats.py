@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.columns.catalog import check_columns, split_names
+from profile_analyze.columns.catalog import split_names
 from profile_analyze.errors import QueryError
 from profile_analyze.report.base import Display, Report
 from profile_analyze.report.sections import ALL_COLUMNS, TableSection
@@ -170,7 +170,8 @@ def render(
         report = report._replace(sections=tuple(sections))
     for section in report.tables:
         if section.columns != ALL_COLUMNS:
-            check_columns(section.columns, section.table.kind)
+            for name in section.columns:
+                section.table.column(name)
     if output_format in TABLE_FORMATS:
         raise QueryError(
             f"output_format: {output_format} is not text; `profile-analyze -o "

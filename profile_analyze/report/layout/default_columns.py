@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.model_columns import TILE_NAMES
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.measuring import side_of
@@ -241,4 +240,4 @@ def model_columns(table: Table) -> tuple[str, ...]:
 
 def _every_tile_column(query: Query) -> tuple[str, ...]:
     """Return all columns on tiles that the rows of a question have."""
-    return tuple(name for name in TILE_NAMES if query.kind.has(find_column(name)))
+    return tuple(name for name in TILE_NAMES if query.kind.has(query.kind.find(name)))
