@@ -1,1 +1,1 @@
-"""The table of options, their values and checks."""
+"""The table of options, and what a call reads, asks, shows and writes."""
