@@ -5,17 +5,21 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.cli.main import main
 from profile_analyze.columns.catalog import find_column
 from profile_analyze.readers.megengine.sections import decode_document
-from tests.conftest import PROFILES
+from tests.conftest import FIXTURES, PROFILES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from types import FrameType
 
     from profile_analyze.columns.column import Column
 
@@ -115,3 +119,35 @@ def test_the_decoded_graph_takes_about_the_recorded_memory() -> None:
     document = decode_document(data)
     blocks = (sys.getallocatedblocks() - before) / len(document.graph_exec.operator)
     assert 0.7 * BLOCKS_PER_OPERATOR < blocks < 1.2 * BLOCKS_PER_OPERATOR
+
+
+@pytest.mark.parametrize(
+    ("level", "levels"),
+    # A note on rows of modules needs the times of operators, but not their work.
+    [("operator", 1), ("module", 2)],
+)
+@pytest.mark.usefixtures("capsys")
+def test_a_call_works_out_each_fact_once(level: str, levels: int) -> None:
+    file = str(FIXTURES / "pytorch" / "gpu.json")
+    calls: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            calls[f"{Path(frame.f_code.co_filename).stem}.{frame.f_code.co_name}"] += 1
+
+    sys.setprofile(count)
+    try:
+        assert main([file, "--level", level, "--aggregate-by", "track", "--show-host"]) == 0
+    finally:
+        sys.setprofile(None)
+    expected = {
+        "level.owner": levels,
+        "level.own_s": levels,
+        "level.shown_executions": levels,
+        "owned_work.with_owned_work": 1,
+        "splitting.split_alike": 1,
+        # Computation and memory: of the summary, then of the rows of both tables.
+        "formulas._work_in_runs": 2 + 4,
+        "labels._of": 2,
+    }
+    assert {name: calls[name] for name in expected} == expected

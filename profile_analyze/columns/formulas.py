@@ -10,6 +10,7 @@ from profile_analyze.columns.device_columns import DEVICE_NUMBERS, DEVICE_TEXTS
 from profile_analyze.columns.rows import Formulas
 from profile_analyze.large_arrays import run_by_run
 from profile_analyze.model.categorical import Categorical
+from profile_analyze.model.frozen import frozen
 from profile_analyze.model.graph.before_model import without_nodes
 from profile_analyze.model.joining.ranks import rank_spread, times_of_ranks
 from profile_analyze.model.levels.splitting import joined_values
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.columns.rows import GroupRows, OperatorRows, Rows, Values
-    from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
     from profile_analyze.model.terms import Side
 
@@ -68,31 +68,30 @@ def _measured(name: str) -> Callable[[OperatorRows], Values]:
     return formula
 
 
-def _work(
-    per_call: Callable[[Operators], Floats],
-) -> Callable[[OperatorRows], Values]:
+def _work(name: str) -> Callable[[OperatorRows], Values]:
     """Return a formula for the work of all calls in a run: see `work_in_runs`."""
-    return lambda rows: work_in_runs(rows.profile, per_call, side_of(rows.profile, rows.measure))
+    return lambda rows: work_in_runs(rows.profile, name, side_of(rows.profile, rows.measure))
 
 
-def work_in_runs(
-    profile: Profile, per_call: Callable[[Operators], Floats], side: Side = DEVICE
-) -> Floats:
+def work_in_runs(profile: Profile, name: str, side: Side = DEVICE) -> Floats:
     """Return the work of the calls on `side` in each run, shape (operators, runs).
 
-    `per_call` returns the work of one call. In a profile without times, such as a static model, the
-    result is the work of one call, shape (operators, 1).
+    `name` is `computation`, `memory` or an optional column of work. In a profile without times,
+    such as a static model, the result is the work of one call, shape (operators, 1).
     """
-    work = per_call(profile.operators)[:, np.newaxis]
+    return profile.once(f"{name} on {side}", lambda: _work_in_runs(profile, name, side))
+
+
+def _work_in_runs(profile: Profile, name: str, side: Side) -> Floats:
+    operators = profile.operators
+    is_required = name in ("computation", "memory")
+    of_call: Floats = getattr(operators, name) if is_required else operators.numbers(name)
+    work = of_call[:, np.newaxis]
     if profile.origin.times == ABSENT:  # there are no calls to multiply by
         return work
     calls = profile.calls(side)
     with np.errstate(all="ignore"):
-        return run_by_run(lambda block: finite(work * block), calls)
-
-
-def _work_column(name: str) -> Callable[[OperatorRows], Values]:
-    return _work(lambda operators: operators.numbers(name))
+        return frozen(run_by_run(lambda block: finite(work * block), calls))
 
 
 def _rate(work: str) -> Callable[[OperatorRows], Values]:
@@ -197,15 +196,15 @@ FORMULAS: Final = Formulas(
         "calls": lambda rows: rows.profile.calls(side_of(rows.profile, rows.measure)),
         "allocated": lambda rows: amounts(rows.profile, "allocated_bytes"),
         "device_allocated": lambda rows: amounts(rows.profile, "device_allocated_bytes"),
-        "computation": _work(lambda operators: operators.computation),
+        "computation": _work("computation"),
         "computation_source": lambda rows: rows.profile.operators.source_of("computation"),
         "flops": _rate("computation"),
-        "memory": _work(lambda operators: operators.memory),
+        "memory": _work("memory"),
         "memory_source": lambda rows: rows.profile.operators.source_of("memory"),
         "bandwidth": _rate("memory"),
         "intensity": _intensity,
-        **{name: _work_column(name) for name in ("macs", "macs_with_bias", "backward_macs")},
-        "macs_without_padding": _work_column("macs_without_padding"),
+        **{name: _work(name) for name in ("macs", "macs_with_bias", "backward_macs")},
+        "macs_without_padding": _work("macs_without_padding"),
         "conv_kind": _categorical("conv_kind"),
         **{name: _numbers(name) for name in ("params", "param_bytes")},
         **{name: _numbers(name) for name in ("input_bytes", "output_bytes")},
@@ -213,7 +212,7 @@ FORMULAS: Final = Formulas(
         **{name: _numbers(name) for name in ONNX_TOOL_NAMES},
         **{name: _numbers(name) for name in ("sparsity", "sparsity_block")},
         "sparsity_pattern": _categorical("sparsity_pattern"),
-        **{name: _work_column(name) for name in TILE_AMOUNTS},
+        **{name: _work(name) for name in TILE_AMOUNTS},
         **{name: _numbers(name) for name in ("tiles_m", "tiles_n", "tiles_k", "tile_peak")},
         "tile_efficiency": lambda rows: rows.ratio("macs", "tiled_macs"),
         "in_shapes": _categorical("in_shapes"),
@@ -224,7 +223,7 @@ FORMULAS: Final = Formulas(
         **{key: _joined_key(key) for key in ("device", "track", "stream", "rank", "kernel")},
         **{name: _categorical(name) for name in DEVICE_TEXTS},
         **{name: _numbers(name) for name in DEVICE_NUMBERS},
-        **{name: _work_column(name) for name in MESSAGE_AMOUNTS},
+        **{name: _work(name) for name in MESSAGE_AMOUNTS},
         "message_size": lambda rows: rows.ratio("message_bytes", "calls"),
         "bus_bandwidth": lambda rows: rows.ratio("bus_bytes", "device_time"),
         "rank_spread": lambda rows: rank_spread(times_of_ranks(rows.profile, rows.measure.name)),

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from profile_analyze.columns.rows import GroupRows, OperatorRows, Rows
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.comparison.row_tests import RowTests
-    from profile_analyze.model.operators import Operators
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -93,9 +92,9 @@ def _absolute(column: str) -> Callable[[Rows], Floats]:
     return formula
 
 
-def _base_work(per_call: Callable[[Operators], Floats]) -> Callable[[OperatorRows], Floats]:
+def _base_work(name: str) -> Callable[[OperatorRows], Floats]:
     return lambda rows: work_in_runs(
-        _comparison(rows).base, per_call, side_of(_comparison(rows).base, rows.measure)
+        _comparison(rows).base, name, side_of(_comparison(rows).base, rows.measure)
     )
 
 
@@ -242,9 +241,9 @@ FORMULAS: Final = Formulas(
         "base": _base,
         "match": _match,
         "base_name": lambda rows: _comparison(rows).base_name,
-        "base_computation": _base_work(lambda operators: operators.computation),
-        "base_macs": _base_work(lambda operators: operators.numbers("macs")),
-        "base_memory": _base_work(lambda operators: operators.memory),
+        "base_computation": _base_work("computation"),
+        "base_macs": _base_work("macs"),
+        "base_memory": _base_work("memory"),
         "base_params": _base_params,
         "base_in_shapes": _base_shapes("in_shapes"),
         "base_out_shapes": _base_shapes("out_shapes"),

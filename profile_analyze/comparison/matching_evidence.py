@@ -89,7 +89,7 @@ def _computation_of_run(side: Profile) -> float:
     """Return the computation of all operators in the median run; NaN if too much is unknown."""
     if not side.share_of(np.isnan(side.operators.computation)) <= _MOST_UNKNOWN:
         return nan
-    in_runs = totals(work_in_runs(side, lambda operators: operators.computation))
+    in_runs = totals(work_in_runs(side, "computation"))
     return median(in_runs[np.newaxis])
 
 

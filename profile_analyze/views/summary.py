@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from profile_analyze.columns.formulas import work_in_runs
 from profile_analyze.model.findings import BASELINE
 from profile_analyze.model.joining.iterations import by_unit, copies_in
 from profile_analyze.model.joining.ranks import ranks_of
@@ -22,7 +23,6 @@ from profile_analyze.query.notes.means import notes_on_means
 from profile_analyze.query.notes.tracks import track_notes
 from profile_analyze.query.notes.unequal_runs import unequal_runs_notes, with_device_times
 from profile_analyze.query.question import Query
-from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run_times import (
     host_waits_s,
     outlier_notes,
@@ -226,13 +226,13 @@ def _run_counts(profile: Profile) -> dict[str, Any]:
 
 def _work(profile: Profile, query: Query) -> dict[str, Any]:
     """Return the fields `computation` and `memory` of `Summary`; NaN if no value is known."""
-    rows = OperatorRows(profile, Query(run_statistic=query.run_statistic))
     in_bodies = profile.in_bodies()
 
     def total(name: str) -> float:
-        values = rows.per_run(name)
+        values = work_in_runs(profile, name)
         # Most profiles have no bodies, and then the values, which may be many, need no copy.
-        return rows.over_runs(totals(values[~in_bodies] if in_bodies.any() else values))
+        of_runs = totals(values[~in_bodies] if in_bodies.any() else values)
+        return float(over_runs(of_runs[np.newaxis], query.run_statistic)[0])
 
     return {"computation": total("computation"), "memory": total("memory")}
 

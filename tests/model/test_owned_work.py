@@ -293,7 +293,7 @@ def test_work_without_a_device_time_does_not_count_beside_device_times() -> None
 
     def in_runs(level: str) -> dict[str, Any]:
         rows = at_level(profile, level)
-        work = work_in_runs(rows, lambda operators: operators.computation).tolist()
+        work = work_in_runs(rows, "computation").tolist()
         values = zip(rows.calls().tolist(), rows.calls("host").tolist(), work, strict=True)
         return dict(zip(rows.operators.name.values(), values, strict=True))
 

@@ -61,6 +61,13 @@ def test_operators_are_split_by_track_keys() -> None:
     assert tracks == [("stream 1", "a"), ("stream 2", "a"), ("stream 1", "b"), ("thread 1", "b")]
 
 
+def test_rows_are_split_once() -> None:
+    profile = two_devices()
+    assert split(profile, ["device", "rank", "device"]) is split(profile, ("device", "rank"))
+    assert split(profile, ["rank"]) is not split(profile, ["device"])
+    assert split(profile, ()) is profile
+
+
 def test_host_time_belongs_to_the_device_of_its_operator() -> None:
     found = rows_of(split(two_devices(), ["device"]), "host_time")
     assert found[2] == ("gpu 0", "b", 0.5)

@@ -101,6 +101,10 @@ class Totals(NamedTuple):
     @classmethod
     def of(cls, profile: Profile, measure: str) -> Totals:
         """Return the totals of `measure` for each combination of the labels that split rows."""
+        return profile.once(f"totals of {measure}", lambda: cls._of(profile, measure))
+
+    @classmethod
+    def _of(cls, profile: Profile, measure: str) -> Totals:
         keys = [column for key, column in profile.split_by.items() if key.startswith(LABEL)]
         of_all = profile.totals_s(measure)
         part = np.zeros(len(profile), np.int64)

@@ -49,8 +49,10 @@ def split(profile: Profile, keys: Iterable[str]) -> Profile:
       step, if these are keys, too) count as one file.
     - only other keys: the same runs as before.
     """
-    (result,), _ = split_alike([profile], keys)
-    return result
+    wanted = tuple(dict.fromkeys(keys))
+    if not wanted:
+        return profile
+    return profile.once(f"split by {wanted}", lambda: split_alike([profile], wanted)[0][0])
 
 
 def split_alike(
