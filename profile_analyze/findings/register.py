@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from profile_analyze.findings.rule import Rule
 
 FAMILIES: Final = (
+    "profile_analyze.findings.rules.runs",
+    "profile_analyze.findings.rules.models",
     "profile_analyze.findings.rules.comparison",
     "profile_analyze.findings.rules.megengine",
     "profile_analyze.findings.rules.migraphx",

@@ -10,7 +10,7 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.constants import holds_constant
-from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
+from profile_analyze.model.findings import Kind, on_operators
 from profile_analyze.model.terms import BEST, DERIVED, DEVICE, HOST, MEASURED, UNKNOWN, WORK_SOURCES
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
 
@@ -70,11 +71,10 @@ def _notes(profile: Profile) -> Iterator[Note]:
     has_run = profile.recorded(DEVICE) | profile.recorded(HOST)
     for amount in _AMOUNTS:
         sources = profile.operators.source_of(amount)
-        for source, text, importance in (
-            (DERIVED, "the {} of {} is derived from shapes", Importance.CONTEXT),
-            (UNKNOWN, "the {} of {} is unknown", Importance.INCOMPLETE),
+        for source, code, kind in (
+            (DERIVED, "derived-work", Kind.CONTEXT),
+            (UNKNOWN, "unknown-work", Kind.INCOMPLETE),
         ):
             chosen = has_run & sources.where(source == one for one in sources.categories)
-            if chosen.any():
-                operators = operators_and_share(int(chosen.sum()))
-                yield TextNote(text.format(amount, operators), importance, profile.share_of(chosen))
+            count, share = int(chosen.sum()), profile.share_of(chosen)
+            yield from on_operators(code, kind, count, share, amount=amount)

@@ -10,8 +10,8 @@ from profile_analyze.comparison.compared_work import CHANGED
 from profile_analyze.comparison.formulas import tests_of
 from profile_analyze.comparison.intervals import ratios_of
 from profile_analyze.comparison.statistics import LEAST_RUNS, SAME, UNCERTAIN
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.iterations import unit_noun
-from profile_analyze.model.levels.scope_notes import BY_NAME, only_some_have_scopes
 from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.comparison.notes import Mismatch
-    from profile_analyze.model.findings import Finding
     from profile_analyze.model.joining.iterations import SampleUnit
     from profile_analyze.query.notes.change_causes import Cause, WorkChange
     from profile_analyze.query.notes.wall_times import WallChange
@@ -304,12 +303,7 @@ def _notes(
 def _scope_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
     """Yield a note if only one side has scopes, so that rows may not belong together."""
     if comparison.scopes_on and not rows.query.grouped:
-        other = "baseline" if comparison.scopes_on == "profile" else "profile"
-        yield TextNote(
-            f"{only_some_have_scopes(f'the {comparison.scopes_on}', f'the {other}')}, of which at "
-            f"most one is matched; {BY_NAME} compares them by name",
-            Importance.ANSWER,
-        )
+        yield Finding.of("scopes-on-one-side", Kind.ANSWER, side=comparison.scopes_on)
 
 
 def _no_verdict_notes(

@@ -176,7 +176,7 @@ def test_two_formats_of_one_runtime_match_by_name_and_category() -> None:
 
 @pytest.mark.parametrize("files", [CSV_AND_XML, CSV_AND_XML[::-1]])
 def test_runs_of_two_formats_are_different_kinds_of_file(files: tuple[str, ...]) -> None:
-    note = pa.load_runs(files).notes_on_runs[0]
+    note = as_text(pa.load_runs(files).notes_on_runs[0])
     assert note.endswith(
         ": these look like different kinds of file, so the totals make no sense; if one of them "
         "describes the model that ran, name it after --model; --aggregate-by file shows each file "
@@ -188,7 +188,7 @@ def test_only_a_file_that_describes_a_model_may_belong_after_the_option_model() 
     files = [
         str(FIXTURES / name) for name in ("profiles/resnet18.json", "tensorrt/old.profile.json")
     ]
-    note = pa.load_runs(files).notes_on_runs[0]
+    note = as_text(pa.load_runs(files).notes_on_runs[0])
     assert note.endswith(
         ": these look like different kinds of file, so the totals make no sense; --aggregate-by "
         "file shows each file on its own"

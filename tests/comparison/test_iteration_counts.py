@@ -63,7 +63,7 @@ def test_a_trace_of_two_iterations_is_not_judged_against_a_trace_of_one() -> Non
 def test_runs_of_which_only_some_have_scopes_are_no_different_models() -> None:
     joined = pa.join_runs([pa.load(str(file)) for file in (SHAPES, PLAIN)])
     assert joined.unlike == ""
-    assert joined.notes_on_runs[0] == (
+    assert said(joined.notes_on_runs)[0] == (
         f"only 3 of 143 operators are in all 2 runs: only {SHAPES} has scopes, so an operator of "
         f"{PLAIN} may be several operators of {SHAPES}; --aggregate-by name counts each name once"
     )
@@ -89,7 +89,7 @@ def test_runs_that_differ_by_more_than_missing_scopes_are_of_different_models(
         for number, (name, scope) in enumerate((*files, *files[:1]))
     )
     assert joined.unlike == text
-    (note,) = joined.notes_on_runs
+    (note,) = said(joined.notes_on_runs)
     assert note.startswith(
         "none of 2 operators are in all 3 runs: "
         + (
@@ -271,7 +271,7 @@ def test_scopes_on_one_side_only_have_a_note(
         for scope in (ours, theirs)
     )
     query = pa.Query(compared=True, by=by)
-    notes = [str(one) for one in pa.summarise(pa.compare(new, base), judged_by=query).notes]
+    notes = said(pa.summarise(pa.compare(new, base), judged_by=query).notes)
     assert [one for one in notes if "scopes" in one] == ([note] if note else [])
     other = base.changed(origin=Origin("another runtime"))
-    assert not [one for one in pa.summarise(pa.compare(new, other)).notes if "scopes" in one]
+    assert not [one for one in said(pa.summarise(pa.compare(new, other)).notes) if "scopes" in one]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from profile_analyze.errors import QueryError
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
 from profile_analyze.model.joining.iterations import (
@@ -20,6 +21,7 @@ from profile_analyze.model.joining.iterations import (
 )
 from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.model.tables import Allocations, Dependencies, Tensors, Uses
+from tests.findings.found import said
 from tests.in_memory import four_steps, profile_of
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def test_the_first_runs_of_each_process_are_skipped() -> None:
         (0, 11), (0, 12), (0, 13), (1, 11), (1, 12), (1, 13),
     ]  # fmt: skip
     np.testing.assert_allclose(found.measured("time")[0], np.array([3, 4, 5, 6, 8, 10]) * 1e-3)
-    assert found.notes[-1] == "left out 2 runs, the first 1 of each process"
+    assert said(found.notes)[-1] == "left out 2 runs, the first 1 of each process"
     with pytest.raises(QueryError) as caught:
         without_first_runs(profile, 4)
     assert str(caught.value) == "skip_runs: 4 leaves no run of a.json, which has 4 runs"
@@ -69,11 +71,11 @@ def test_notes_on_all_runs_are_about_the_runs_that_are_left() -> None:
     usual = {"a": [0, 1, 2], "b": [0, 1, 2], "c": [0, 1, 2], "d": [2]}
     first = _process("1.json", {**usual, "warm": [0]})
     profile = join_runs([first, first.changed(processes=("2.json",))])
-    copies, missing = profile.notes_on_runs
+    copies, missing = said(profile.notes_on_runs)
     assert missing == "2 of 5 operators are in only some of the 6 runs"
     one, two = (without_first_runs(profile, count) for count in (1, 2))
-    assert one.notes_on_runs == (copies, "1 of 4 operators are in only some of the 4 runs")
-    assert two.notes_on_runs == (copies,)
+    assert said(one.notes_on_runs) == (copies, "1 of 4 operators are in only some of the 4 runs")
+    assert said(two.notes_on_runs) == (copies,)
     twice = without_first_runs(one, 1)
     assert (twice.notes_on_runs, twice.skipped_runs) == (two.notes_on_runs, 2)
 
@@ -84,7 +86,7 @@ def test_runs_look_like_different_models_only_as_long_as_the_others_are_there() 
         [_process("1.json", {**work, "x": [0]}), _process("2.json", {"y": [0], **work})]
     )
     assert profile.unlike == "different models"
-    assert profile.notes_on_runs[0].startswith("none of 4 operators are in all 6 runs")
+    assert as_text(profile.notes_on_runs[0]).startswith("none of 4 operators are in all 6 runs")
     remaining = without_first_runs(profile, 1)
     assert (remaining.unlike, remaining.notes_on_runs) == ("", ())
 

@@ -17,6 +17,7 @@ from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.levels.levels import at_level, common_level, levels_of
 from profile_analyze.model.notes import Importance
 from profile_analyze.views.summary import summarise
+from tests.findings.found import said
 from tests.in_memory import CPU, STREAM, THREAD, four_steps, nested, profile_of, static
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def test_kernels_that_nothing_launched_have_a_note() -> None:
         tracks=[THREAD, STREAM],
     )
     shown = at_level(profile)
-    assert shown.notes == (
+    assert said(shown.notes) == (
         "left out 1 kernel, 500 ms (100.0% of the time), whose launch is not in the file; --level kernel has them",
     )
     assert at_level(profile, "kernel").total_s() == 0.5
@@ -117,7 +118,7 @@ def test_what_no_module_has_is_stated_per_run_with_its_share_of_the_device_time(
     )
     module = at_level(profile, "module")
     assert module.total_s() == 1.5
-    assert module.notes[:2] == (
+    assert said(module.notes)[:2] == (
         "left out 2 kernels in 2 runs, 2.50 s per run on average (62.5% of the time), that no module "
         "launched; --level kernel has them",
         "left out 2 operators in 2 runs, 4.50 s of host time per run on average, that ran outside of all "
@@ -241,11 +242,11 @@ def test_executions_outside_of_all_rows_have_notes() -> None:
         ],
         tracks=[CPU],
     )
-    assert at_level(profile).notes == (
+    assert said(at_level(profile).notes) == (
         "left out 1 call into the driver, 1.50 s (33.3% of the time), that ran outside of all "
         "operators; no level has them",
     )
-    assert at_level(profile, "module").notes == (
+    assert said(at_level(profile, "module").notes) == (
         "left out 1 call into the driver, 1.50 s (20.0% of the time), that ran outside of all "
         "modules; no level has them",
         "left out 1 operator, 1.00 s (13.3% of the time), that ran outside of all modules; --level "
@@ -287,7 +288,7 @@ def test_the_time_of_modules_between_operators_has_a_note(
         ],
         tracks=[CPU],
     )
-    assert at_level(profile, "module").notes[-1] == note
+    assert said(at_level(profile, "module").notes)[-1] == note
 
 
 def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
@@ -304,7 +305,7 @@ def test_a_module_inside_an_operator_takes_no_time_between_operators() -> None:
         tracks=[CPU],
     )
     assert at_level(profile).total_s() == 5.0
-    assert at_level(profile, "module").notes == (
+    assert said(at_level(profile, "module").notes) == (
         "left out 1 operator, 5.00 s (62.5% of the time), that ran outside of all modules; --level "
         "operator has them",
     )
@@ -321,7 +322,7 @@ def test_the_note_on_time_between_operators_states_the_mean_of_the_runs() -> Non
         tracks=[CPU],
         runs=[Run(), Run()],
     )
-    assert at_level(profile, "module").notes == (
+    assert said(at_level(profile, "module").notes) == (
         f"modules and regions took 2.50 s per run on average (50.0% of the time) {BETWEEN}",
     )
 
@@ -330,7 +331,7 @@ def test_the_note_on_time_between_operators_names_no_level_that_the_profile_lack
     profile = profile_of(
         [{"name": "net", "level": "module"}], [{"operator": 0, "duration_s": 5.0}], tracks=[CPU]
     )
-    assert at_level(profile, "module").notes == (
+    assert said(at_level(profile, "module").notes) == (
         "modules and regions took 5.00 s (100.0% of the time) outside of all operators, for example "
         "in Python code; the profile has no operators; record them, too",
     )
@@ -397,10 +398,10 @@ def test_executions_of_one_thread_are_nested_even_if_it_works_for_two_devices() 
     )
     assert at_level(profile).measured("time").tolist() == [[2.0], [3.0]]
     assert at_level(profile, "top").measured("time").tolist()[0] == [5.0]
-    assert summarise(profile).notes == ()
+    assert said(summarise(profile).notes) == ()
     other = profile.changed(tracks=(CPU, CPU._replace(name="thread 2")))
     assert at_level(other).measured("time").tolist() == [[5.0], [3.0]]
-    assert summarise(other).notes == (
+    assert said(summarise(other).notes) == (
         "the device time is the sum of 2 threads, which may have run at the same time: 5.00 s on "
         "thread 1, 3.00 s on thread 2",
     )
@@ -417,11 +418,11 @@ def test_a_trace_with_kernels_has_no_note_on_operators_that_launched_none() -> N
         [*executions, kernel],
         tracks=[STREAM, THREAD],
     )
-    assert summarise(profile).notes == ()
+    assert said(summarise(profile).notes) == ()
     without_levels = profile_of(
         operators, [*executions, {"operator": 2, "duration_s": 2.0}], tracks=[STREAM, THREAD]
     )
-    assert summarise(without_levels).notes == (
+    assert said(summarise(without_levels).notes) == (
         "only 1 of 3 operators has a device time; totals and shares leave out the other operators",
     )
 
@@ -551,6 +552,6 @@ def test_rows_that_are_steps_instead_of_modules_have_a_note(
         tracks=[CPU],
     )
     found = at_level(profile, "module").notes
-    assert found == (() if note is None else (note,))
+    assert said(found) == (() if note is None else (note,))
     assert [one.importance for one in found] == [Importance.ANSWER] * len(found)
-    assert at_level(profile).notes == ()
+    assert said(at_level(profile).notes) == ()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.ranks import (
     as_one_job,
     notes_on_incomplete_runs,
@@ -50,8 +51,7 @@ def test_runs_of_the_same_step_become_one_run() -> None:
     assert [(run.step, run.wall_s) for run in job.runs] == [(4, 1.0), (5, 2.0), (6, 2.0)]
     assert job.measured("time").tolist() == [[1.0, 2.0 + 1.0, 2.0]]
     assert [*notes_on_incomplete_runs(job)] == [
-        "2 of 3 runs lack executions of some of the 2 ranks, so their times are too short; record "
-        "the same steps on each rank"
+        Finding.of("incomplete-ranks", Kind.WRONG, incomplete=2, runs=3, ranks=2)
     ]
     assert [*notes_on_incomplete_runs(only_steps(job, 5, 5))] == []
     assert job.processes == ("a.json and 1 more rank",)

@@ -14,6 +14,7 @@ from profile_analyze.model.joining.runs import join_runs
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.levels.regions import regions_of, with_step_region
 from profile_analyze.model.notes import Importance, TextNote
+from tests.findings.found import said
 from tests.in_memory import STREAM, THREAD, bare, nested, profile_of
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def test_each_execution_of_a_region_becomes_a_run() -> None:
     rows = at_level(found)
     assert rows.measured("time").tolist() == [[2.0, 3.0]]
     assert rows.measured("host_time").tolist() == [[3.0, 1.0]]
-    assert found.notes == (
+    assert said(found.notes) == (
         "the file is old",
         "1 execution (25.0% of the time) of operators outside of all regions 'batch': each counts "
         "in the iteration before it, or else in the first iteration",
@@ -127,7 +128,7 @@ def test_executions_before_the_first_region_belong_to_the_first_run() -> None:
 def test_a_region_around_all_executions_is_one_run_without_a_note() -> None:
     found = with_step_region(nested(), "net")
     assert found.runs == (Run(0, 1, "net", wall_s=12e-3),)
-    assert found.notes == ()
+    assert said(found.notes) == ()
 
 
 def test_each_process_has_iterations_of_its_own() -> None:

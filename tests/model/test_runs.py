@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.joining.runs import RunJoiner, join_runs
 from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.stale_work import STALE_WORK, has_stale_work
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
+from tests.findings.found import said
 from tests.in_memory import STREAM, four_steps, profile_of
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
     after = joiner.joined()
     np.testing.assert_array_equal(before.operators.computation, [np.nan, 1.0])
     np.testing.assert_array_equal(after.operators.computation, [2.0, 1.0])
-    assert after.notes_on_runs == (
+    assert said(after.notes_on_runs) == (
         "files named again: 1; totals count a run each time that it is named, verdicts count it once; "
         "name each run once",
         "the runs disagree on computation or memory of 1 operator, and the first known value is "
@@ -40,7 +42,7 @@ def test_a_partial_result_does_not_change_when_its_joiner_adds_more() -> None:
 def test_files_with_equal_names_and_different_times_are_different_files() -> None:
     # URLs are shown without their queries, so the names of different files may be equal.
     joined = join_runs([four_steps("http://host/run?***", factor) for factor in (1.0, 2.0)])
-    assert joined.notes_on_runs == ()
+    assert said(joined.notes_on_runs) == ()
 
 
 def test_copies_and_files_named_again_have_separate_notes() -> None:
@@ -53,9 +55,9 @@ def test_copies_and_files_named_again_have_separate_notes() -> None:
         "do not; name each run once"
     )
     runs, empty = [four_steps("a.json"), four_steps("b.json")], profile_of([{"name": "a"}])
-    assert join_runs(runs).notes_on_runs == (copies,)
-    assert join_runs([*runs, empty, empty]).notes_on_runs[:2] == (named_again, copies)
-    assert join_runs([*runs, runs[0]]).notes_on_runs == (named_again, copies)
+    assert said(join_runs(runs).notes_on_runs) == (copies,)
+    assert said(join_runs([*runs, empty, empty]).notes_on_runs)[:2] == (named_again, copies)
+    assert said(join_runs([*runs, runs[0]]).notes_on_runs) == (named_again, copies)
 
 
 def test_a_partial_result_shares_nothing_with_its_joiner() -> None:
@@ -78,7 +80,7 @@ def test_the_runs_that_executed_an_operator_are_counted() -> None:
     partial = joiner.partial()
     assert partial is not None
     assert partial.run_counts.tolist() == [4, 4, 1]
-    assert joiner.joined().notes_on_runs == (
+    assert said(joiner.joined().notes_on_runs) == (
         "none of 3 operators are in all 5 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
@@ -106,7 +108,7 @@ def test_rows_that_some_runs_lack_are_counted_at_their_level() -> None:
     )
     in_some = "in only some of the 2 runs"
     found = {
-        text: [(str(note), note.importance) for note in _runs_with(*rows).notes_on_runs]
+        text: [(as_text(note), note.importance) for note in _runs_with(*rows).notes_on_runs]
         for text, rows in {
             "kernel": (kernel,),
             "operator": (operator, kernel),

@@ -17,6 +17,7 @@ from profile_analyze.model.levels.windows import numbers_text, only_steps, withi
 from profile_analyze.model.notes import Importance
 from profile_analyze.views.summary import summarise
 from tests.conftest import examples
+from tests.findings.found import said
 from tests.in_memory import CPU, STREAM, THREAD, averages, bare, four_steps, nested, profile_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def test_executions_at_the_edges_are_clipped() -> None:
         ("relu_kernel", 9.0, 0.25, 1),
     ]
     # The notes count only operators and kernels.
-    assert found.notes == (
+    assert said(found.notes) == (
         "only what happened from 4.50 ms to 9.25 ms: 5 of 5 executions",
         "clipped 4 executions (100.0% of the time) at the edges of the window",
     )
@@ -74,7 +75,7 @@ def test_a_kernel_keeps_an_operator_that_ended_before_the_window() -> None:
     rows = at_level(found)
     np.testing.assert_allclose(rows.measured("time")[:, 0], [np.nan, 0.25 * MS])
     np.testing.assert_array_equal(rows.calls()[:, 0], [np.nan, np.nan])
-    assert not [note for note in rows.notes if "left out" in note]
+    assert not [note for note in said(rows.notes) if "left out" in note]
 
 
 def test_a_wait_counts_only_inside_the_window() -> None:
@@ -153,11 +154,11 @@ def test_runs_partly_inside_are_left_out_if_whole_runs_are_inside() -> None:
     assert found.check() == ()
     assert found.measured("time").tolist() == [[2 * MS, 3 * MS], [2 * MS, 3 * MS]]
     assert [run.wall_s for run in found.runs] == [9 * MS, 9 * MS]
-    assert found.notes == (
+    assert said(found.notes) == (
         "only what happened from 6.00 ms on: 4 of 6 executions",
         "left out 1 run that is only partly inside the window: times are of whole runs",
     )
-    assert within_times(runs_of(4, 2, 3), 6 * MS, 21 * MS).notes[-1] == (
+    assert said(within_times(runs_of(4, 2, 3), 6 * MS, 21 * MS).notes)[-1] == (
         "left out 2 runs that are only partly inside the window: times are of whole runs"
     )
     assert [note.importance for note in found.notes] == [Importance.ANSWER, Importance.ANSWER]
@@ -167,7 +168,7 @@ def test_parts_of_several_runs_without_a_whole_run_have_a_note() -> None:
     found = within_times(runs_of(4, 2), 6 * MS, 11 * MS)
     assert len(found.runs) == 2
     assert np.isnan([run.wall_s for run in found.runs]).all()
-    assert found.notes == (
+    assert said(found.notes) == (
         "only what happened from 6.00 ms to 11.0 ms: 2 of 4 executions",
         "clipped 2 executions (100.0% of the time) at the edges of the window",
         "the window has parts of 2 runs, but no whole run: times combine these parts; choose a "
@@ -187,7 +188,7 @@ def test_each_process_keeps_its_own_part_of_a_run() -> None:
     found = within_times(join_runs(files), 0.0, 8 * MS)
     assert found.measured("time").tolist() == [[4 * MS, 2 * MS], [3 * MS, 2 * MS]]
     assert np.isnan([run.wall_s for run in found.runs]).tolist() == [True, False]
-    assert found.notes[1:] == (
+    assert said(found.notes)[1:] == (
         "clipped 1 execution (27.3% of the time) at the edges of the window",
     )
     assert np.isnan(summarise(found).wall_s)
@@ -205,7 +206,7 @@ def test_an_execution_without_a_start_is_left_out() -> None:
         ("a", 1250.0, 750.0, 1),
         ("a", 1500.0, UNKNOWN, 1),
     ]
-    assert found.notes == (
+    assert said(found.notes) == (
         "only what happened from 250 ms on: 2 of 3 executions",
         "clipped 1 execution (100.0% of the time) at the edges of the window",
         "left out 1 execution without a start time",
@@ -247,7 +248,7 @@ def test_steps_are_chosen_by_their_number() -> None:
     found = only_steps(four_steps(), 11, 12)
     assert [run.step for run in found.runs] == [11, 12]
     np.testing.assert_allclose(found.measured("time"), [[3 * MS, 4 * MS], [4 * MS, 4 * MS]])
-    assert found.notes == ("only steps 11-12; left out 2 runs",)
+    assert said(found.notes) == ("only steps 11-12; left out 2 runs",)
     assert found.check() == ()
     joined = join_runs([four_steps("a.json"), four_steps("b.json", 2.0)])
     assert [run.process for run in only_steps(joined, 13, 99).runs] == [0, 1]

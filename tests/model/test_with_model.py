@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.findings import Subject
 from profile_analyze.model.graph.matching import _Matching
 from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.tables import Tensors, Uses
 from profile_analyze.model.terms import ACTIVATION, DERIVED, INPUT, WEIGHT
 from tests.conftest import PROFILES, ROOT
+from tests.findings.found import said
 from tests.in_memory import CPU, STATIC, profile_of
 
 if TYPE_CHECKING:
@@ -143,7 +145,7 @@ def macs(profile: pa.Profile, model: pa.Profile) -> list[float]:
 
 
 def notes(profile: pa.Profile, model: pa.Profile) -> list[str]:
-    return list(pa.with_model(profile, model).notes)
+    return list(said(pa.with_model(profile, model).notes))
 
 
 CHAIN = (
@@ -429,20 +431,23 @@ def test_the_model_adds_shapes_that_the_profile_lacks() -> None:
 def test_notes_say_how_many_operators_matched() -> None:
     rows: list[Row] = [("n0", "Conv"), ("p", "Relu"), ("reorder", "ReorderOutput")]
     (note,) = pa.with_model(run_of(*rows), model_of(CHAIN)).notes
-    assert note == (
+    assert as_text(note) == (
         "net.onnx: 1 operator matched by name, 1 by order, 1 operator (33.3% of the time) not "
         "matched"
     )
     assert note.importance == Importance.ANSWER
     (note,) = pa.with_model(run_of(("n0", "Conv")), model_of(CHAIN)).notes
-    assert note == "net.onnx: 1 operator matched by name, 0 by order"
+    assert as_text(note) == "net.onnx: 1 operator matched by name, 0 by order"
     assert (note.importance, note.share != note.share) == (Importance.CONTEXT, True)
     (note,) = pa.with_model(run_of(("reorder", "ReorderOutput")), model_of(CHAIN)).notes
     doubt = "; perhaps this is not the model that ran"
-    assert note == f"net.onnx: 1 operator (100.0% of the time) matches no node of this model{doubt}"
+    assert (
+        as_text(note)
+        == f"net.onnx: 1 operator (100.0% of the time) matches no node of this model{doubt}"
+    )
     assert note.importance == Importance.ANSWER
     (note,) = pa.with_model(run_of(rows[0], *rows[2:] * 2), model_of(CHAIN)).notes
-    assert note == (
+    assert as_text(note) == (
         "net.onnx: 1 operator matched by name, 0 by order, 2 operators (66.7% of the time) not "
         f"matched{doubt}, so the work of the matched operators may be wrong"
     )
@@ -464,7 +469,7 @@ def test_of_several_rows_of_a_node_the_row_with_the_shapes_of_the_model_gets_the
     large = (1, 8, 9, 9)
     model = model_of([Node("n0", "Conv", "x n0.weight", "r0", 100, 16)])
     found = pa.with_model(run_of(("n0", "Conv", large), ("n0", "Conv")), model)
-    assert found.notes == ("net.onnx: 2 operators matched by name, 0 by order",)
+    assert said(found.notes) == ("net.onnx: 2 operators matched by name, 0 by order",)
     numbers = [found.operators.numbers(name).tolist() for name in ("macs", "params")]
     assert str(numbers) == "[[nan, 100.0], [16.0, 0.0]]"
     assert str(found.operators.computation.tolist()) == "[nan, 200.0]"
@@ -545,7 +550,7 @@ def test_a_note_on_missing_facts_is_dropped_if_a_model_supplies_them() -> None:
     matched = "net.onnx: 1 operator matched by name, 0 by order"
     assert notes(profile, model_of(CHAIN)) == [matched, "no times"]
     joined = pa.join_runs([profile, profile.changed(processes=("other.json",))])
-    assert joined.notes[0] == "in each of 2 files: no types"
+    assert said(joined.notes)[0] == "in each of 2 files: no types"
     assert notes(joined, model_of(CHAIN)) == [matched, "in each of 2 files: no times"]
     other = named("another", notes=(lacks, stays))
     assert notes(other, model_of(CHAIN))[1:] == ["no types", "no times"]
@@ -597,7 +602,7 @@ def test_a_profile_of_megengine_gets_the_work_of_an_onnx_model() -> None:
         ("fc.MatrixMul", 320.0, 330.0, 640.0),
         ("p.Pooling", 0.0, 0.0, 8192.0),
     ]
-    (note,) = (note for note in found.notes if "matched" in note)
+    (note,) = (note for note in said(found.notes) if "matched" in note)
     assert note == (
         f"{CLASSIFIERS / 'smallcnn.onnx'}: 6 operators matched by name, 2 by order, 11 operators "
         "(6.0% of the time) not matched"

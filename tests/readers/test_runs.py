@@ -16,6 +16,7 @@ from profile_analyze.model.joining.identity import in_order_of_execution
 from profile_analyze.model.joining.runs import RunJoiner
 from profile_analyze.model.numbers import over_runs, quantile_of_runs, spread_of_runs
 from tests.conftest import PROFILES, run_command
+from tests.findings.found import said
 from tests.readers.timed_runs import near, runs, us
 from tests.small import (
     Operator,
@@ -97,7 +98,7 @@ def test_an_operator_that_some_runs_lack_is_kept() -> None:
         "2.json",
     )
     profile = pa.join_runs([one, two])
-    assert profile.notes_on_runs == ("1 of 3 operators are in only some of the 2 runs",)
+    assert said(profile.notes_on_runs) == ("1 of 3 operators are in only some of the 2 runs",)
     rows = pa.run(pa.Query(order="+name"), profile).rows
     assert [(row["name"], row["time"], row["runs"]) for row in rows] == [
         ("add", us(5), 1),
@@ -111,11 +112,11 @@ def test_an_operator_that_some_runs_lack_is_kept() -> None:
 def test_operators_with_different_shapes_have_rows_of_their_own_but_may_be_of_one_model() -> None:
     one = profile_of([Operator("conv", "Conv", 10, shape=[1])], "1.json")
     two = profile_of([Operator("conv", "Conv", 20, shape=[2])], "2.json")
-    assert pa.join_runs([one, two]).notes_on_runs == (
+    assert said(pa.join_runs([one, two]).notes_on_runs) == (
         "2 of 2 operators are in only some of the 2 runs",
     )
     other = profile_of([Operator("pool", "Pool", 20, shape=[2])], "3.json")
-    assert pa.join_runs([one, other]).notes_on_runs == (
+    assert said(pa.join_runs([one, other]).notes_on_runs) == (
         "none of 2 operators are in all 2 runs: these look like different models, so the totals "
         "make no sense; --aggregate-by file shows each file on its own",
     )
@@ -212,7 +213,7 @@ def test_runs_that_disagree_on_work_are_noted() -> None:
     )
     joined = pa.join_runs([one, other])
     assert joined.operators.memory.tolist() == one.operators.memory.tolist()
-    assert joined.notes_on_runs == (
+    assert said(joined.notes_on_runs) == (
         "probably copies: 1 file with exactly the times of another; totals count copies, verdicts "
         "do not; name each run once",
         disagree_on("2 operators"),
@@ -235,7 +236,7 @@ def test_the_first_known_work_is_used() -> None:
         [5],
         [50],
     )
-    assert profile.notes_on_runs == (disagree_on("1 operator"),)
+    assert said(profile.notes_on_runs) == (disagree_on("1 operator"),)
     unknown = with_work((0, 50), (7, 50), (7, 50))  # 0 means that the writer has no formula
     profile = joined_at_once(unknown)
     assert (profile.operators.computation.tolist(), profile.notes_on_runs) == ([7], ())
@@ -243,7 +244,7 @@ def test_the_first_known_work_is_used() -> None:
 
 def test_profiles_without_times_do_not_count_as_copies() -> None:
     empty = [profile_of([], "a"), profile_of([], "b")]
-    assert pa.join_runs(empty).notes_on_runs == ()
+    assert said(pa.join_runs(empty).notes_on_runs) == ()
 
 
 def test_files_and_runs_are_group_keys() -> None:
@@ -266,7 +267,7 @@ def test_files_and_runs_are_group_keys() -> None:
     assert "file" in split_rows.columns
     with pytest.raises(pa.QueryError, match="rows are not split by run; group by run"):
         _ = pa.run(pa.Query(), profile)["run"]
-    assert pa.run(pa.Query(by="run"), profile).notes == (
+    assert said(pa.run(pa.Query(by="run"), profile).notes) == (
         "rows are split by run: shares are relative to the total of all 3 runs",
     )
 

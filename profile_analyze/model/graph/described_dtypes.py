@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, notes_with_share
+from profile_analyze.model.findings import Kind, on_operators
 from profile_analyze.model.terms import COMPUTE_DTYPE, DTYPES
 
 if TYPE_CHECKING:
@@ -47,14 +47,11 @@ def notes_on_dtypes(
         fitting = {_bits_of(of_model), _bits_of(graph.first_dtype(match.nodes))}
         if has_memory[row] and of_model is not None and bits is not None and bits not in fitting:
             found.setdefault((own, of_model), np.zeros(len(profile), np.bool_))[row] = True
-    doubt = "; perhaps this graph is of another build of the model"
     for (own, of_model), is_affected in found.items():
-        text = (
-            f"the compute dtype of {{}} is {own} in the profile, but {of_model} in this model: "
-            f"memory and bandwidth are those of {of_model}{doubt * model.is_execution_graph}"
-        )
-        share = profile.share_of(is_affected)
-        yield from notes_with_share(text, Importance.WRONG, int(is_affected.sum()), share)
+        yield from on_operators(
+            *("other-dtype", Kind.WRONG, int(is_affected.sum()), profile.share_of(is_affected)),
+            dtype=own, described=of_model, is_execution_graph=model.is_execution_graph,
+        )  # fmt: skip
 
 
 def _bits_of(dtype: str | None) -> int | None:

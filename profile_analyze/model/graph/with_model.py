@@ -11,12 +11,11 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.categorical import Categorical
-from profile_analyze.model.findings import Subject
+from profile_analyze.model.findings import Finding, Kind, Subject
 from profile_analyze.model.graph.before_model import with_earlier_values
 from profile_analyze.model.graph.described_dtypes import notes_on_dtypes
 from profile_analyze.model.graph.graph import ModelGraph
 from profile_analyze.model.graph.matching import NAME, ORDER, expected_of, matches_of
-from profile_analyze.model.notes import Importance, Note, TextNote, operators_and_share
 from profile_analyze.model.terms import (
     ABSENT,
     DERIVED,
@@ -31,7 +30,6 @@ from profile_analyze.model.terms import (
     TILE_AMOUNTS,
     UNIQUE_NAME,
 )
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,13 +47,6 @@ _SUMS: Final = ("macs", "macs_with_bias", "backward_macs", *ONNX_TOOL_NAMES)
 """The columns whose values are added up over the nodes of a fused operator."""
 _WEIGHTS: Final = ("params", "param_bytes")
 _MOVED: Final = ("input_bytes", "output_bytes")
-_WHOLE: Final = (
-    "the run is one operator, which gets the computation and the parameters of the whole model"
-)
-_OTHER_SHAPES: Final = (
-    "the shapes of the only operator are unknown, or differ from the model's: set the model's "
-    "shapes with --input-shape or --dim, if this is the model that ran"
-)
 _LARGE_SHARE: Final = 0.25
 """If most operators are not matched, and they take more of the time than this, the model may be the
 wrong one. Conversions and copies, which only the runtime has, take less."""
@@ -101,7 +92,7 @@ def with_model(
     has_memory = added.has_memory_of_nodes() & expected_of(profile, model)
     of_dtypes = notes_on_dtypes(profile, model, graph, matches.by_row, has_memory)
     notes = (
-        _note(profile, model, matches, instead).about(Subject("file", lead)),
+        _finding(profile, model, matches, instead).about(Subject("file", lead)),
         *(note.about(Subject("file", model.file)) for note in of_dtypes),
         *own,
         *of_model,
@@ -128,8 +119,8 @@ def _check(profile: Profile, model: Profile) -> None:
 def _whole_run(profile: Profile, model: Profile) -> int | None:
     """Return the only operator that ran, if it holds a graph that may be the whole model.
 
-    None for all other profiles, and for models with bodies, of which nobody knows how often they
-    run.
+    None for all other profiles, and for models with bodies, because it is unknown how often their
+    bodies run.
     """
     ran = np.flatnonzero(profile.recorded(DEVICE) | profile.recorded(HOST))
     is_one = len(ran) == 1 and profile.operators.hold_graphs[ran[0]]
@@ -144,7 +135,9 @@ def _with_whole_model(profile: Profile, model: Profile, row: int) -> Profile:
     The memory that it moves depends on how the runtime fused the nodes, so it stays unknown.
     """
     if not _has_shapes_of(profile, row, model):
-        return profile.changed(notes=(_note_on_whole(_OTHER_SHAPES, model), *profile.notes))
+        return profile.changed(
+            notes=(_on_whole("other-shapes-of-whole-model", Kind.ANSWER, model), *profile.notes)
+        )
     own, nodes = profile.operators, model.operators
 
     def filled(values: Floats, own_values: Floats) -> Floats:
@@ -173,14 +166,12 @@ def _with_whole_model(profile: Profile, model: Profile, row: int) -> Profile:
         for note in model.notes
         if note.dropped_beside != "profile"
     )
-    return profile.changed(
-        operators=operators, notes=(_note_on_whole(_WHOLE, model), *notes, *of_model)
-    )
+    finding = _on_whole("whole-model-in-one-operator", Kind.CONTEXT, model)
+    return profile.changed(operators=operators, notes=(finding, *notes, *of_model))
 
 
-def _note_on_whole(text: str, model: Profile) -> Note:
-    note = TextNote(text, Importance.CONTEXT if text == _WHOLE else Importance.ANSWER)
-    return note.about(Subject("file", model.file))
+def _on_whole(code: str, kind: Kind, model: Profile) -> Finding:
+    return Finding.of(code, kind).about(Subject("file", model.file))
 
 
 def _has_shapes_of(profile: Profile, row: int, model: Profile) -> bool:
@@ -377,42 +368,31 @@ def _merged(own: Parameters | None, of_model: Parameters | None) -> Parameters |
     return tuple(sorted({**dict(of_model), **dict(own)}.items()))
 
 
-def _note(profile: Profile, model: Profile, matches: Matches, instead: str) -> Note:
-    """Return the note on how many operators were matched, and how.
+def _finding(profile: Profile, model: Profile, matches: Matches, instead: str) -> Finding:
+    """Return how many operators were matched, and how.
 
-    If some operators are not matched, the model may be the wrong one. The note is then among the
-    most important notes.
+    If some operators are not matched, the model may be the wrong one. The finding is then among the
+    most important ones.
     """
     expected = expected_of(profile, model)
     counts = Counter(match.how for row, match in matches.by_row.items() if expected[row])
     left = expected.copy()
     left[[*matches.by_row]] = False
-    without = operators_and_share(int(left.sum()))
-    other_shapes = int(left[[*matches.other_shapes]].sum())
-    if not expected.any():
-        text, importance = "no operator matches a node of this model", Importance.ANSWER
-    elif not counts:
-        text, importance = f"none of {without} matches a node of this model", Importance.ANSWER
-        if left.sum() == 1:
-            text = f"{without} matches no node of this model"
-    else:
-        text = f"{counted(counts[NAME], 'operator')} matched by name, {counts[ORDER]} by order"
-        importance = Importance.ANSWER if left.any() else Importance.CONTEXT
-        text += f", {without} not matched" if left.any() else ""
-    # If all operators are matched, the note has no share: a share of 0 would make it unimportant.
+    # If all operators are matched, there is no share: a share of 0 would make it unimportant.
     share = profile.share_of(left) if left.any() else np.nan
-    is_doubtful = 2 * left.sum() > expected.sum() and share > _LARGE_SHARE
-    if is_doubtful and not model.is_execution_graph:
-        text += "; perhaps this is not the model that ran"
-        if counts:
-            text += ", so the work of the matched operators may be wrong"
-            importance = Importance.WRONG
-    if left.any() and model.is_execution_graph:
-        text += "; perhaps this graph is of another build of the model"
-        text += f": without --model, {instead} would describe the operators" if instead else ""
-    if other_shapes:
-        text += (
-            f"; the shapes of {counted(other_shapes, 'operator')} differ from the model's: set the "
-            "model's shapes with --input-shape or --dim, if this is the model that ran"
-        )
-    return TextNote(text, importance, share)
+    is_doubtful = bool(2 * left.sum() > expected.sum() and share > _LARGE_SHARE)
+    kind = Kind.ANSWER if left.any() or not expected.any() else Kind.CONTEXT
+    if is_doubtful and counts and not model.is_execution_graph:
+        kind = Kind.WRONG
+    return Finding.of(
+        *("matched-nodes", kind),
+        share=share,
+        by_name=counts[NAME],
+        by_order=counts[ORDER],
+        left=left.sum(),
+        expected=expected.sum(),
+        other_shapes=left[[*matches.other_shapes]].sum(),
+        doubtful=is_doubtful,
+        is_execution_graph=model.is_execution_graph,
+        instead=instead,
+    )

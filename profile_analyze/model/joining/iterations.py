@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.run_notes import facts_on_fewer_runs
-from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.model.numbers import quantile_of_runs
 from profile_analyze.units import counted
 
@@ -41,8 +41,7 @@ def without_first_runs(profile: Profile, count: int) -> Profile:
                 f"{counted(runs, 'run')}"
             )
     left_out = len(profile.runs) - len(remaining)
-    text = f"left out {counted(left_out, 'run')}, the first {count} of each process"
-    note = TextNote(text, Importance.CONTEXT)
+    note = Finding.of("skipped-runs", Kind.CONTEXT, runs=left_out, first=count)
     return only_runs(profile, remaining).changed(
         notes=(*profile.notes, note),
         skipped_runs=profile.skipped_runs + count,

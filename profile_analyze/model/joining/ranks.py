@@ -13,18 +13,19 @@ import numpy as np
 
 from profile_analyze.errors import QueryError
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.iterations import indices_in_process
 from profile_analyze.model.joining.labels import label_columns, labels_of_processes, shared_labels
-from profile_analyze.model.notes import Importance, Note, TextNote, time_per_run
 from profile_analyze.model.numbers import numbered, over_runs
 from profile_analyze.model.terms import KERNEL
-from profile_analyze.units import counted, percent
+from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
     Floats: TypeAlias = NDArray[np.float64]
@@ -138,10 +139,9 @@ def notes_on_incomplete_runs(profile: Profile) -> Iterator[Note]:
     found = np.bincount(executions.run[first], minlength=len(profile.runs))
     incomplete = int((found < len(ranks)).sum())
     if incomplete:
-        yield TextNote(
-            f"{incomplete} of {counted(len(profile.runs), 'run')} lack executions of some of the "
-            f"{len(ranks)} ranks, so their times are too short; record the same steps on each rank",
-            Importance.WRONG,
+        runs = len(profile.runs)
+        yield Finding.of(
+            "incomplete-ranks", Kind.WRONG, incomplete=incomplete, runs=runs, ranks=len(ranks)
         )
 
 
@@ -255,11 +255,9 @@ def collective_notes(profile: Profile) -> Iterator[Note]:
         return
     for one in waiting_in_collectives(profile):
         if one.waited_s > 0:
-            waited = time_per_run(one.waited_s, len(profile.runs))
-            yield TextNote(
-                f"{one.collective}: ranks waited {waited} for the slowest rank "
-                f"({percent(one.waited_s / one.time_s)} of the time of "
-                f"{counted(one.calls, 'call')}), which was rank {one.slowest} in {one.last} of "
-                "them",
-                Importance.CONTEXT,
-            )
+            yield Finding.of(
+                *("waiting-ranks", Kind.CONTEXT),
+                collective=one.collective, waited_s=one.waited_s, runs=len(profile.runs),
+                part=one.waited_s / one.time_s, calls=one.calls,
+                slowest=one.slowest, last=one.last,
+            )  # fmt: skip

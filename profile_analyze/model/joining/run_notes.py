@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from profile_analyze.model.findings import Subject, mean_size
-from profile_analyze.model.levels.scope_notes import BY_NAME, mixed_scopes
+from profile_analyze.model.findings import Finding, Kind, Subject, mean_size
+from profile_analyze.model.levels.scope_notes import MixedScopes, mixed_scopes
 from profile_analyze.model.measuring import run_counts_of
-from profile_analyze.model.notes import Importance, Note, TextNote, size_of
+from profile_analyze.model.notes import Note, size_of
 from profile_analyze.model.origin import FORMAT_SEPARATOR
 from profile_analyze.model.terms import FUSED_NAMES, KERNEL, LEVELS
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,8 +70,8 @@ class _Shared(NamedTuple):
     in_all_runs: int
     unlike: str = ""
     """See `Profile.unlike`."""
-    scopes: str = ""
-    """Why few operators are in all runs, if the reason is that only some runs have scopes."""
+    scopes: MixedScopes | None = None
+    """The files with and without scopes, if this is why few operators are in all runs."""
 
 
 def facts_on_runs(joined: Profile, partial: Partial) -> dict[str, Any]:
@@ -120,12 +119,7 @@ def _shared(profile: Profile, run_counts: Counts) -> _Shared:
 def _conflict_notes(partial: Partial) -> Iterator[Note]:
     conflicts = int(partial.conflicting.sum())
     if conflicts:
-        yield TextNote(
-            f"the runs disagree on computation or memory of {counted(conflicts, 'operator')}, and "
-            "the first known value is used; if the runs differ in dtype, batch size or model, name "
-            "those of one kind after --compare",
-            Importance.WRONG,
-        )
+        yield Finding.of("conflicting-work", Kind.WRONG, operators=conflicts)
 
 
 def _copy_notes(partial: Partial) -> Iterator[Note]:
@@ -134,64 +128,58 @@ def _copy_notes(partial: Partial) -> Iterator[Note]:
     files = [*zip(partial.processes, partial.digests, strict=True)]
     repeated = len(files) - len(set(files))
     if repeated:
-        yield TextNote(
-            f"files named again: {repeated}; totals count a run each time that it is named, "
-            "verdicts count it once; name each run once",
-            Importance.ANSWER,
-        )
+        yield Finding.of("files-named-again", Kind.ANSWER, files=repeated)
     # A file that is named again has an equal digest, too, but the note above already reports it.
     # Files without executions have no digest, so they are no copies.
     digests = [digest for _, digest in set(files) if digest is not None]
     copies = len(digests) - len(set(digests))
     if copies:
-        yield TextNote(
-            f"probably copies: {counted(copies, 'file')} with exactly the times of another; "
-            "totals count copies, verdicts do not; name each run once",
-            Importance.ANSWER,
-        )
+        yield Finding.of("probable-copies", Kind.ANSWER, files=copies)
 
 
 def _missing_operator_notes(
     profile: Profile, run_counts: Counts, shared: _Shared
 ) -> Iterator[Note]:
     """Yield a note if some runs lack operators. `run_counts` has the runs of each operator."""
-    how_many = f"only {shared.in_all_runs}" if shared.in_all_runs else "none"
-    found = f"{how_many} of {shared.found} operators are in all {len(profile.runs)} runs"
-    text, importance = "", Importance.ANSWER
-    if shared.scopes:
-        text = f"{found}: {shared.scopes}; {BY_NAME} counts each name once"
-    elif shared.unlike:
-        advice = "--aggregate-by file shows each file on its own"
+    scopes = shared.scopes
+    if scopes is None and not shared.unlike:
+        yield from _operators_in_some_runs(profile, run_counts)
+        return
+    yield Finding.of(
+        *("few-shared-operators", Kind.ANSWER),
+        dropped_beside=_FEWER_RUNS,
+        shared=shared.in_all_runs,
+        operators=shared.found,
+        runs=len(profile.runs),
+        kinds=shared.unlike,
+        scoped=() if scopes is None else scopes.scoped,
+        others=() if scopes is None else scopes.others,
         # Only graphs that a runtime wrote name the operators in fused layers.
-        if shared.unlike == _DIFFERENT_KINDS and FUSED_NAMES in profile.operators.optional:
-            advice = f"if one of them describes the model that ran, name it after --model; {advice}"
-        text = f"{found}: these look like {shared.unlike}, so the totals make no sense; {advice}"
-    else:
-        text, importance = _missing_rows(profile, run_counts)
-    if text:
-        yield TextNote(text, importance, dropped_beside=_FEWER_RUNS)
+        describes_model=FUSED_NAMES in profile.operators.optional,
+    )
 
 
-def _missing_rows(profile: Profile, run_counts: Counts) -> tuple[str, Importance]:
-    """Return the text of a note on the first level with rows that some runs lack; usually empty.
+def _operators_in_some_runs(profile: Profile, run_counts: Counts) -> Iterator[Finding]:
+    """Yield a finding on the first level with rows that some runs lack; usually none.
 
-    Rows of other levels depend on these rows, so they get no note of their own. The note matters
-    less if the default table does not show the level. Driver calls are in no table. Rows that no
-    run has do not count.
+    Rows of other levels depend on these rows, so they get no finding of their own. It matters less
+    if the default table does not show the level. Driver calls are in no table. Rows that no run has
+    do not count.
     """
-    runs = len(profile.runs)
-    importance = Importance.INCOMPLETE
+    runs, kind = len(profile.runs), Kind.INCOMPLETE
     for name in LEVELS:
         of_level = run_counts[profile.operators.are_at(name)]
         of_level = of_level[of_level > 0]
         missing = int((of_level < runs).sum())
         if missing:
-            option = "" if importance == Importance.INCOMPLETE else f" (--level {name})"
-            some = f"only some of the {runs} runs"
-            return f"{missing} of {len(of_level)} {name}s{option} are in {some}", importance
+            yield Finding.of(
+                *("operators-in-some-runs", kind), dropped_beside=_FEWER_RUNS,
+                missing=missing, rows=len(of_level), level=name, runs=runs,
+                is_default=kind == Kind.INCOMPLETE,
+            )  # fmt: skip
+            return
         if len(of_level):  # the first level with rows is the default
-            importance = Importance.CONTEXT
-    return "", importance
+            kind = Kind.CONTEXT
 
 
 def _nodes(profile: Profile, run_counts: Counts) -> tuple[int, int]:

@@ -26,27 +26,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.ranks import collective_notes
 from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.levels.owned_work import with_owned_work
 from profile_analyze.model.levels.unowned_notes import notes_on_unowned
-from profile_analyze.model.notes import (
-    NO_SCOPE,
-    Importance,
-    Note,
-    TextNote,
-    counted_and_share,
-    operators_and_share,
-    time_and_share,
-)
 from profile_analyze.model.numbers import quantile_of_runs, ratio, total, totals
 from profile_analyze.model.terms import KERNEL, LEVELS, MODULE, OPERATOR, TOP
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from profile_analyze.model.levels.level import Level
+    from profile_analyze.model.notes import (
+        Note,
+    )
     from profile_analyze.model.operators import Operators
     from profile_analyze.model.profile import Profile
 
@@ -181,12 +175,9 @@ def _notes_on_graphs(level: Level) -> Iterator[Note]:
         return
     graphs = int((launches > 1).sum())
     all_s = total(executions.duration_s[level.are_kernels])
-    yield TextNote(
-        f"{counted(graphs, 'graph launch', 'graph launches')} "
-        f"{'holds' if graphs == 1 else 'hold'} {counted_and_share(len(in_graphs), 'kernel')}; "
-        "--level kernel shows them",
-        Importance.INCOMPLETE,
-        total(executions.duration_s[in_graphs]) / (all_s or np.nan),
+    share = total(executions.duration_s[in_graphs]) / (all_s or np.nan)
+    yield Finding.of(
+        *("graph-launches", Kind.INCOMPLETE), share=share, launches=graphs, kernels=len(in_graphs)
     )
 
 
@@ -205,14 +196,7 @@ def _notes_on_missing_modules(profile: Profile) -> Iterator[Note]:
     share = float(quantile_of_runs(shares[np.newaxis], 0.5)[0])
     if share > _MOST_WITHOUT_SCOPE:
         count = int(unknown.sum())
-        yield TextNote(
-            f"{operators_and_share(count)} {NO_SCOPE[count > 1]}: the profile has hardly any "
-            "modules, only steps or regions; record modules, too (for PyTorch, with "
-            "with_stack=True); until then, group operators by type and shapes instead: --level "
-            "operator --aggregate-by type,in_shapes",
-            Importance.ANSWER,
-            share,
-        )
+        yield Finding.of("no-modules", Kind.ANSWER, share=share, operators=count)
 
 
 def _notes_on_time_between(profile: Profile, modules: Level) -> Iterator[Note]:
@@ -228,14 +212,10 @@ def _notes_on_time_between(profile: Profile, modules: Level) -> Iterator[Note]:
     whole_s = float(np.nansum(modules.own_s[modules.own_themselves & on_device]))
     between_s = whole_s - float(np.nansum(duration_s[is_inside & on_device]))
     if whole_s > 0 and between_s >= _LEAST_BETWEEN * whole_s:
-        advice = (
-            "--level operator leaves this time out"
-            if operators.are_targets.any()
-            else "the profile has no operators; record them, too"
-        )
-        yield TextNote(
-            f"modules and regions took {time_and_share(between_s, len(profile.runs))} outside of "
-            f"all operators, for example in Python code; {advice}",
-            Importance.INCOMPLETE,
-            between_s / whole_s,
+        yield Finding.of(
+            *("time-between-operators", Kind.INCOMPLETE),
+            share=between_s / whole_s,
+            between_s=between_s,
+            runs=len(profile.runs),
+            has_operators=operators.are_targets.any(),
         )

@@ -15,12 +15,11 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.busy import busiest, device_of_tracks, is_work, steps_with_work
 from profile_analyze.model.executions import Run
-from profile_analyze.model.findings import Finding
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.ranks import rank_of_tracks, ranks_of
 from profile_analyze.model.levels.ancestors import innermost_above, outermost
 from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.levels.windows import check_starts
-from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import MODULE, TOP
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
     Flags: TypeAlias = NDArray[np.bool_]
@@ -211,12 +211,10 @@ def _notes_on_outside(profile: Profile, is_outside: Flags, name: str) -> Iterato
         share = total(executions.duration_s[outside]) / (
             total(executions.duration_s[rows]) or np.nan
         )
-        yield TextNote(
-            f"{counted_and_share(len(outside), 'execution')} of operators outside of all regions "
-            f"{name!r}: each counts in the iteration before it, or else in the first iteration",
-            Importance.CONTEXT,
-            share,
-        )
+        yield Finding.of(
+            *("outside-regions", Kind.CONTEXT),
+            share=share, executions=len(outside), region=repr(name),
+        )  # fmt: skip
 
 
 def _unknown_region(profile: Profile, name: str, missing: list[tuple[int, int]]) -> str:

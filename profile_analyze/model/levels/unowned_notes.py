@@ -7,25 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from profile_analyze.model.notes import Importance, Note, TextNote, time_and_share, time_per_run
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.numbers import ratio, total
 from profile_analyze.model.terms import KERNEL, OPERATOR, RUNTIME, TOP
-from profile_analyze.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
     from profile_analyze.model.levels.level import Level
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
-_KINDS: Final = {
-    KERNEL: ("kernel", "--level kernel has them"),
-    RUNTIME: ("call into the driver", "no level has them"),
-    OPERATOR: ("operator", "--level operator has them"),
-}
-"""The kinds of execution that may have no owner, each with a noun and advice for a note."""
+_KINDS: Final = (KERNEL, RUNTIME, OPERATOR)
+"""The kinds of execution that may have no owner."""
 
 
 def notes_on_unowned(profile: Profile, level: Level, shown: Profile) -> Iterator[Note]:
@@ -47,26 +41,9 @@ def notes_on_unowned(profile: Profile, level: Level, shown: Profile) -> Iterator
                 times_s = duration_s[chosen]
                 share = nan if on_host else float(ratio(np.array(total(times_s)), whole_s))
                 is_launched = bool((level.parent[chosen] >= 0).any())
-                why = _why(kind, level.name, is_launched=is_launched)
-                text = _text(kind, times_s, why, len(profile.runs), on_host=on_host)
-                yield TextNote(text, Importance.INCOMPLETE, share)
-
-
-def _text(kind: str, times_s: NDArray[np.float64], why: str, runs: int, *, on_host: bool) -> str:
-    """Return the text of a note on executions of a kind, with the times `times_s` on one side."""
-    noun, advice = _KINDS[kind]
-    in_runs = f" in {runs} runs" if runs > 1 else ""
-    time_s = total(times_s)
-    time = time_per_run(time_s, runs, " of host time") if on_host else time_and_share(time_s, runs)
-    return f"left out {counted(len(times_s), noun)}{in_runs}, {time}, {why}; {advice}"
-
-
-def _why(kind: str, level: str, *, is_launched: bool) -> str:
-    """Return why executions of a kind have no owner at a level.
-
-    `is_launched` says whether the file has the launch of any of them.
-    """
-    owner = OPERATOR if level == TOP else level
-    if kind != KERNEL:
-        return f"that ran outside of all {owner}s"
-    return f"that no {owner} launched" if is_launched else "whose launch is not in the file"
+                yield Finding.of(
+                    *("without-owner", Kind.INCOMPLETE), share=share, what=kind,
+                    executions=len(chosen), total_s=total(times_s), runs=len(profile.runs),
+                    on_host=on_host, owner=OPERATOR if level.name == TOP else level.name,
+                    is_launched=is_launched,
+                )  # fmt: skip

@@ -18,11 +18,11 @@ import numpy as np
 from profile_analyze.errors import QueryError
 from profile_analyze.model.busy import device_of_tracks, is_work, worked_in
 from profile_analyze.model.executions import OWNED
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import DEVICE, EACH, EARLIER, KERNEL, OPERATOR
-from profile_analyze.units import counted, short_time
+from profile_analyze.units import short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Executions
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
     Flags: TypeAlias = NDArray[np.bool_]
@@ -63,7 +64,7 @@ def within_times(profile: Profile, from_s: float = 0.0, to_s: float = np.inf) ->
     clipped = _clipped(executions, starts, ends, is_clipped, (from_s, to_s))
     notes = (
         *profile.notes,
-        *_notes(profile, clipped, starts, is_inside, is_clipped, _window_text(from_s, to_s)),
+        *_notes(profile, clipped, starts, is_inside, is_clipped, (from_s, to_s)),
         *_notes_on_partial_runs(partial),
     )
     # Work from before the recording is part of no run, so cutting it leaves runs whole.
@@ -148,8 +149,10 @@ def only_steps(profile: Profile, first: int, last: int) -> Profile:
     noun = "step" if len(chosen) == 1 else "steps"
     if not is_inside.any():
         raise QueryError(f"steps: no operator ran in {noun} {numbers_text(chosen)}")
-    left_out = counted(len(is_chosen) - int(is_chosen.sum()), "run")
-    note = TextNote(f"only {noun} {numbers_text(chosen)}; left out {left_out}", Importance.CONTEXT)
+    note = Finding.of(
+        *("only-steps", Kind.CONTEXT),
+        steps=numbers_text(chosen), is_one=len(chosen) == 1, left_out=(~is_chosen).sum(),
+    )  # fmt: skip
     return _kept(profile.changed(notes=(*profile.notes, note)), is_inside, is_inside)
 
 
@@ -301,45 +304,35 @@ def _notes(
     starts: Floats,
     is_inside: Flags,
     is_clipped: Flags,
-    window: str,
-) -> Iterator[Note]:
+    window: tuple[float, float],
+) -> Iterator[Finding]:
     """Yield notes on how many executions are inside, are clipped, or have no start time."""
     is_counted = _is_of(profile, OPERATOR, KERNEL)
     inside, cut = (int((chosen & is_counted).sum()) for chosen in (is_inside, is_clipped))
-    yield TextNote(
-        f"only what happened {window}: {inside} of {counted(int(is_counted.sum()), 'execution')}",
-        Importance.ANSWER,
-    )
+    from_s, to_s = window
+    yield Finding.of(
+        *("window", Kind.ANSWER),
+        from_s=from_s, to_s=None if to_s == np.inf else to_s,
+        inside=inside, executions=is_counted.sum(),
+    )  # fmt: skip
     if cut:
         inside_s = np.where(is_inside, clipped.duration_s, 0.0)
         own_s = clipped.changed(duration_s=inside_s).own_s
         own_s = own_s * (is_counted & on_side(profile, DEVICE))
         share = total(own_s[is_clipped]) / (total(own_s) or np.nan)
-        pattern = f"clipped {counted_and_share(cut, 'execution')} at the edges of the window"
-        yield TextNote(pattern, Importance.WRONG, share)
+        yield Finding.of("clipped-executions", Kind.WRONG, share=share, executions=cut)
     unknown = int(np.isnan(starts).sum())
     if unknown:
-        yield TextNote(
-            f"left out {counted(unknown, 'execution')} without a start time", Importance.INCOMPLETE
-        )
+        yield Finding.of("unknown-starts", Kind.INCOMPLETE, executions=unknown)
 
 
 def _notes_on_partial_runs(partial: _PartialRuns) -> Iterator[Note]:
     """Yield notes on runs that are only partly inside the window."""
     left_out, mixed = int(partial.left_out.sum()), int(partial.mixed.sum())
     if left_out:
-        are = "that is" if left_out == 1 else "that are"
-        yield TextNote(
-            f"left out {counted(left_out, 'run')} {are} only partly inside the window: times are "
-            "of whole runs",
-            Importance.ANSWER,
-        )
+        yield Finding.of("runs-partly-inside", Kind.ANSWER, runs=left_out)
     if mixed:
-        yield TextNote(
-            f"the window has parts of {mixed} runs, but no whole run: times combine these parts; "
-            "choose a window with a whole run, or inside of one run",
-            Importance.ANSWER,
-        )
+        yield Finding.of("window-without-whole-run", Kind.ANSWER, runs=mixed)
 
 
 def _window_text(from_s: float, to_s: float) -> str:

@@ -13,6 +13,7 @@ import profile_analyze as pa
 from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.levels import at_level
 from tests.conftest import PROFILES
+from tests.findings.found import said
 from tests.readers.openvino.independent import expected
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def test_counters_joined_with_the_graph_have_multiply_adds() -> None:
     macs = joined.operators.numbers("macs")
     assert np.nansum(macs) == 4_087_136_256 + 2048 * 1000
     name = str(FOLDER / "resnet50-2026.4.xml.gz")
-    assert f"{name}: 59 operators matched by name, 0 by order" in joined.notes
+    assert f"{name}: 59 operators matched by name, 0 by order" in said(joined.notes)
 
 
 def test_requests_of_several_streams_are_runs() -> None:

@@ -21,6 +21,7 @@ from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.pytorch.device_facts import canonical_collective
 from profile_analyze.roofline.reported_devices import peaks_of_reported
 from tests.conftest import run_command
+from tests.findings.found import said
 from tests.in_memory import STREAM, profile_of
 from tests.readers.pytorch.events import no_steps
 
@@ -215,11 +216,12 @@ def test_files_of_different_ranks_are_one_job(tmp_path: Path) -> None:
     assert [(row["rank"], round(row["time"] * 1e6, 6)) for row in result.rows] == [(0, 34), (1, 29)]
     (row,) = pa.run(pa.Query(), profile).rows
     assert row["rank_spread"] == pytest.approx((34 - 29) / 31.5)
-    assert [*profile.notes] == [
-        no_steps(3).about(Subject("each file", files=2)),
+    steps, waited = profile.notes
+    assert steps == no_steps(3).about(Subject("each file", files=2))
+    assert as_text(waited) == (
         "all_reduce: ranks waited 15.0 us for the slowest rank (38.5% of the time of 3 calls), "
-        "which was rank 1 in 2 of them",
-    ]
+        "which was rank 1 in 2 of them"
+    )
 
 
 def test_only_waiting_in_the_chosen_part_is_counted(tmp_path: Path) -> None:
@@ -248,7 +250,7 @@ def test_waiting_is_stated_per_run() -> None:
             }
         },
     )
-    assert at_level(profile, "kernel").notes == (
+    assert said(at_level(profile, "kernel").notes) == (
         "all_reduce: ranks waited 2.00 s per run on average for the slowest rank (50.0% of the time of 2 "
         "calls), which was rank 1 in 2 of them",
     )
@@ -261,7 +263,7 @@ def test_messages_between_two_ranks_are_no_collectives(tmp_path: Path) -> None:
         .write(tmp_path / f"{rank}.json")
         for rank in range(2)
     ]
-    assert at_level(pa.load_runs(files)).notes == ()
+    assert said(at_level(pa.load_runs(files)).notes) == ()
 
 
 def test_a_collective_that_one_rank_lacks_is_not_compared(tmp_path: Path) -> None:
@@ -271,7 +273,7 @@ def test_a_collective_that_one_rank_lacks_is_not_compared(tmp_path: Path) -> Non
         .write(tmp_path / f"{rank}.json")
         for rank, calls in enumerate((1, 1, 0))
     ]
-    notes = at_level(pa.load_runs(files)).notes
+    notes = said(at_level(pa.load_runs(files)).notes)
     assert not [note for note in notes if "waited" in as_text(note)]
 
 

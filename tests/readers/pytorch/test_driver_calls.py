@@ -12,7 +12,7 @@ from profile_analyze.model.levels.levels import at_level
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.loading import read_profile
 from tests.conftest import FIXTURES, run_command
-from tests.findings.found import with_code
+from tests.findings.found import said, with_code
 from tests.readers.pytorch.events import Event, call, document, event, kernel, op
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_graphs_of_one_kernel_and_other_launches_do_not_count() -> None:
         kernel("k", 50, 2, 2),
         kernel("k", 60, 8, 4),
     )
-    notes = [str(note) for note in at_level(profile).notes if "graph" in note]
+    notes = [note for note in said(at_level(profile).notes) if "graph" in note]
     assert notes == [
         "2 graph launches hold 4 kernels (50.0% of the time); --level kernel shows them"
     ]

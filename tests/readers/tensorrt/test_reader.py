@@ -14,7 +14,7 @@ from profile_analyze.findings.sentences import sentence
 from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from tests.conftest import run_command
-from tests.findings.found import rounded
+from tests.findings.found import rounded, said
 from tests.readers.tensorrt.files import convolution, description, macs, tensor, times, written
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def test_a_description_is_found_by_its_name(
 def test_a_description_of_another_engine_has_a_note(tmp_path: Path) -> None:
     path = written(tmp_path, times(("b", 1.0, 1.0)), description(CONV))
     beside = tmp_path / "net.graph.json"
-    assert pa.load(path).notes == (
+    assert said(pa.load(path).notes) == (
         f"{beside}: 1 operator (100.0% of the time) matches no node of this model; perhaps this "
         "graph is of another build of the model",
     )
