@@ -45,13 +45,13 @@ MAY_IMPORT = {
         *("advice", "errors", "findings", "large_arrays", "units"),
         *("model", "columns", "comparison", "roofline", "query"),
     },
-    "findings": {"errors", "units", "model"},
+    "findings": {"advice", "errors", "units", "model"},
     "views": {
         *("advice", "errors", "large_arrays", "units"),
         *("model", "columns", "comparison", "roofline", "query"),
     },
     "report": {
-        *("errors", "units", "version"),
+        *("advice", "errors", "units", "version"),
         *("model", "columns", "comparison", "roofline", "query", "gate", "views", "findings"),
     },
     "fleet": {

@@ -23,6 +23,7 @@ FAMILIES: Final = (
     "profile_analyze.findings.rules.files",
     "profile_analyze.findings.rules.onnxruntime",
     "profile_analyze.findings.rules.pytorch",
+    "profile_analyze.findings.rules.roofline",
     "profile_analyze.findings.rules.tensorrt",
     "profile_analyze.findings.rules.tflite",
 )

@@ -21,9 +21,9 @@ from profile_analyze.model.terms import ABSENT
 from profile_analyze.query.distinct_names import details_of
 from profile_analyze.query.notes.few_units import enough_for_one_operator, hidden_of
 from profile_analyze.query.notes.missing_times import missing_times_of
-from profile_analyze.query.notes.time_shares import share_of
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import counted, percent
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from profile_analyze.advice.names import did_you_mean, likely_names, similar_names
+from profile_analyze.advice.peaks import missing_rate_advice
 from profile_analyze.advice.words import DTYPE_WORDS
 from profile_analyze.errors import PeaksError, QuantityError
 from profile_analyze.roofline.devices import CONFIDENCES, DEVICES, DTYPES, Device
@@ -215,19 +216,21 @@ def _with_dtype(peaks: Peaks, dtype: str | None) -> Peaks:
     if chosen not in rates and ANY_DTYPE not in rates:
         known = ", ".join(rates)
         example = next(iter([*likely_names(chosen, rates, DTYPE_WORDS), *rates]))
+        two_rates = rates_for_every_dtype(peaks, chosen)
+        advice = f"; {missing_rate_advice(two_rates, chosen)}" if two_rates else ""
         raise PeaksError(
             f"{peaks.name} has no known rate for {chosen}; name one of {known}, as in "
-            f"{'-'.join(words_of(peaks.name))}:{example}{missing_rate_advice(peaks, chosen)}"
+            f"{'-'.join(words_of(peaks.name))}:{example}{advice}"
         )
     return peaks._replace(dtype=chosen, dtype_is_named=dtype is not None)
 
 
-def missing_rate_advice(peaks: Peaks, dtype: str) -> str:
-    """Return advice to give two rates, because `peaks` lacks a rate; empty for an unknown dtype."""
-    if dtype not in DTYPES:
-        return ""
-    rates = f"FLOPS:{peaks.bandwidth / 1e9:.9g}G"
-    return f"; two rates apply to every dtype: --peaks {rates} with the FLO/s in {dtype}"
+def rates_for_every_dtype(peaks: Peaks, dtype: str) -> str:
+    """Return the value of `--peaks` with a rate for every dtype, for peaks that lack a rate.
+
+    The rate is a placeholder: `FLOPS:1555G`. Empty for an unknown dtype.
+    """
+    return f"FLOPS:{peaks.bandwidth / 1e9:.9g}G" if dtype in DTYPES else ""
 
 
 _CPU_WORDS: Final = frozenset(

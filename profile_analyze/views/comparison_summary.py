@@ -20,10 +20,10 @@ from profile_analyze.query.notes.change_causes import add_up, causes_of, work_ch
 from profile_analyze.query.notes.drift import drift_notes, odd_run_notes
 from profile_analyze.query.notes.few_units import few_units_notes, units_of, why_no_verdict
 from profile_analyze.query.notes.missing_times import missing_times_of
-from profile_analyze.query.notes.time_shares import share_of
 from profile_analyze.query.notes.wall_times import wall_change_of, wall_time_notes
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import NOT_AVAILABLE
 from profile_analyze.views.baseline import baseline_of
 

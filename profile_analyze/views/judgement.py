@@ -10,21 +10,18 @@ from profile_analyze.model.categorical import MISSING_CODE
 from profile_analyze.model.levels.owned_work import leaves_work_inside
 from profile_analyze.model.numbers import exact_total, ratio, totals
 from profile_analyze.model.terms import ATTENTION, CONVOLUTION, GPU, MATMUL
-from profile_analyze.query.notes.peaks import (
-    advice_on_threads,
+from profile_analyze.query.fit_of_peaks import (
+    are_highest_rates,
+    better_rates,
+    may_be_tf32,
     ran_on_other_kinds,
     ran_only_on,
 )
-from profile_analyze.query.notes.peaks_advice import (
-    advice_on_low_peaks,
-    are_highest_rates,
-    may_be_tf32,
-)
-from profile_analyze.query.notes.roofline import roofline_notes
-from profile_analyze.query.notes.time_shares import largest_types, share_of
+from profile_analyze.query.notes.roofline import roofline_findings
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.run import run
+from profile_analyze.query.time_shares import largest_types, share_of
 from profile_analyze.roofline.formulas import COMPUTE, rate_dtypes, replaces_fp32
 from profile_analyze.roofline.peaks import ANY_DTYPE
 from profile_analyze.views.model_summary import are_of_model
@@ -35,8 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.categorical import Categorical
-    from profile_analyze.model.notes import Note
+    from profile_analyze.model.findings import Finding
     from profile_analyze.model.profile import Profile
+    from profile_analyze.query.fit_of_peaks import BetterRates
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.roofline.peaks import Peaks
 
@@ -114,11 +112,11 @@ class Judgement(NamedTuple):
     that the peaks are for is left out."""
     faster: float
     """The share of the device time that operators faster than their roof take."""
-    better_rates: str
-    """Which rates to give if the peaks do not fit; empty if the profile has no rates."""
+    better_rates: BetterRates
+    """Which rates to give if the peaks do not fit."""
     are_highest_rates: bool
     """Whether the peaks are the highest rates of the operators themselves."""
-    notes: tuple[Note, ...]
+    notes: tuple[Finding, ...]
 
 
 def judge(query: Query, profile: Profile) -> Judgement:
@@ -155,9 +153,9 @@ def judge(query: Query, profile: Profile) -> Judgement:
             (kind, share_of(rows, ran)) for kind, ran in ran_on_other_kinds(rows, query.peaks)
         ),
         faster=share_of(rows, faster),
-        better_rates=advice_on_threads(rows) or advice_on_low_peaks(rows, faster),
+        better_rates=better_rates(rows, faster),
         are_highest_rates=are_highest_rates(rows),
-        notes=tuple(roofline_notes(rows)),
+        notes=tuple(roofline_findings(rows)),
     )
 
 

@@ -21,9 +21,10 @@ def rounded(notes: Iterable[Note], decimals: int = 9) -> list[Note]:
     return [_rounded(note, decimals) if isinstance(note, Finding) else note for note in notes]
 
 
-def with_code(notes: Iterable[Note], *codes: str) -> list[Note]:
-    """Return the findings with one of these codes, with nine decimals in their numbers."""
-    return rounded(one for one in notes if isinstance(one, Finding) and one.code in codes)
+def with_code(notes: Iterable[Note], *codes: str, decimals: int = 9) -> list[Finding]:
+    """Return the findings with one of these codes, with rounded numbers."""
+    found = (one for one in notes if isinstance(one, Finding) and one.code in codes)
+    return [_rounded(one, decimals) for one in found]
 
 
 def codes_in(notes: Iterable[Note]) -> list[str]:
@@ -43,6 +44,8 @@ def why(mismatch: Mismatch | None) -> str:
 
 def _rounded(finding: Finding, decimals: int) -> Finding:
     def number(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(number, value))
         return round(value, decimals) if isinstance(value, float) else value
 
     values = tuple((name, number(value)) for name, value in finding.values)

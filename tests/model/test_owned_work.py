@@ -17,6 +17,7 @@ from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.roofline.peaks import parse_peaks
 from profile_analyze.views.summary import summarise
+from tests.findings.found import with_code
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
@@ -203,12 +204,11 @@ def test_work_of_wrappers_does_not_count_as_unknown() -> None:
     assert judgement is not None
     assert (judgement.memory_known, judgement.judged) == (0.75, 0.25)
     assert judgement.memory_unknown == (("unknown", 0.25),)
-    notes = [note for note in run(query, profile).notes if note.startswith("not judged")]
-    assert notes == [
-        "not judged: 3 operators (75.0% of the time): 2 (50.0%) that leave all work to operators "
-        "inside them; 1 (25.0%) of unknown computation, most in unknown 25.0%; efficiency, lost and gain "
-        "leave them out"
-    ]
+    (finding,) = with_code(run(query, profile).notes, "not-judged")
+    assert finding["reasons"] == (
+        (2, 0.5, ("inside",)),
+        (1, 0.25, ("computation", (("unknown", 0.25),))),
+    )
 
 
 def test_very_deep_nesting_is_supported() -> None:

@@ -233,7 +233,7 @@ def test_a_busy_host_is_the_first_note(importance: Importance) -> None:
     answers = run(query, profile), summarise(profile, judged_by=query)
     first, *others = by_importance(note for answer in answers for note in answer.notes)
     assert (first, first.importance) == (BUSY_HOST, importance)
-    assert ("faster than their roof" in str(others)) == judges
+    assert ("faster-than-roof" in str(others)) == judges
     assert "--skip-runs 1 leaves it out" in str(others)
 
 

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
-from profile_analyze.query.notes.time_shares import share_of
+from profile_analyze.query.time_shares import share_of
 from tests.in_memory import profile_of
 
 if TYPE_CHECKING:

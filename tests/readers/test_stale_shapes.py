@@ -10,8 +10,9 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.findings import Finding, Kind
+from profile_analyze.query.fit_of_peaks import BetterRates
 from tests.conftest import PROFILES
-from tests.findings.found import with_code
+from tests.findings.found import rounded, with_code
 from tests.readers.tiny_file import document_with, write_bytes
 
 if TYPE_CHECKING:
@@ -72,12 +73,18 @@ def test_work_of_shapes_that_changed_is_not_judged() -> None:
     assert all(np.isnan(table["efficiency"][table["flops"] > 0]))
     judgement = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).judgement
     assert judgement is not None
-    assert (judgement.judged, judgement.winners, judgement.better_rates) == (0.0, (), "")
-    assert judgement.notes == (
-        "not judged: 17 operators (100.0% of the time): 6 (99.7%) whose work and times are from "
-        "different runs, with different shapes; 2 (0.3%) of unknown computation, most in "
-        "InputCallback 0.1%, AxisAddRemove 0.1%; 9 (0.0%) below the clock's resolution; "
-        "efficiency, lost and gain leave them out",
+    assert (judgement.judged, judgement.winners, judgement.better_rates) == (
+        0.0,
+        (),
+        BetterRates(),
+    )
+    (finding,) = rounded(judgement.notes, 3)
+    assert isinstance(finding, Finding)
+    assert (finding.code, finding.share) == ("not-judged", 1.0)
+    assert finding["reasons"] == (
+        (6, 0.997, ("stale",)),
+        (2, 0.003, ("computation", (("InputCallback", 0.001), ("AxisAddRemove", 0.001)))),
+        (9, 0.0, ("clock",)),
     )
 
 

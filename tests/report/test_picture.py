@@ -22,6 +22,7 @@ from matplotlib.text import Text
 import profile_analyze as pa
 from profile_analyze.cli.output.plot import picture_of
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.notes import Importance, TextNote
 from profile_analyze.report.facts.roofline import roofline_caption
 from profile_analyze.report.layout.text_layout import text_width
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
     from matplotlib.text import Annotation
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.report.layout.times import TimeUnit
 
 RESNET = str(PROFILES / "resnet18.json")
@@ -1030,9 +1032,9 @@ def test_a_picture_has_the_most_important_notes_first() -> None:
     summary = pa.summarise(pa.load(RESNET))
     assert notes_of_picture(summary, notes) == ("DAMAGED", "ANSWER", "WRONG")
     # Notes on dots are not needed, and notes on hardly any time are unimportant.
-    few = [
+    few: list[Note] = [
         TextNote("on few", Importance.WRONG, 0.0001),
-        TextNote("faster than their roof: 2 operators", Importance.WRONG),
+        Finding.of("faster-than-roof", Kind.WRONG),
     ]
     assert notes_of_picture(summary, [*few, *notes]) == ("DAMAGED", "ANSWER", "WRONG")
 

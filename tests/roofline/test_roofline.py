@@ -12,10 +12,12 @@ from hypothesis import given
 import profile_analyze as pa
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.operators import OPTIONAL_COLUMNS
 from profile_analyze.readers.input.source import Source
 from profile_analyze.readers.megengine import MegEngineReader
 from tests.conftest import FIXTURES, IS_FULL, PROFILES, examples, run_command
+from tests.findings.found import codes_in, rounded, with_code
 from tests.in_memory import CPU, STREAM, profile_of
 from tests.small import profile_of_document
 from tests.strategies import documents
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from profile_analyze.model.executions import Track
 
 RESNET = str(PROFILES / "resnet18.json")
+FASTER = "faster-than-roof"
 JUDGED = ("bound", "attainable", "least_time", "efficiency", "lost", "gain")
 
 # type, seconds, FLO, bytes, dtype of the first input
@@ -109,7 +112,8 @@ def test_only_unsigned_bytes_are_judged_by_the_rate_of_another_dtype() -> None:
     peaks = pa.Peaks("made", (("fp32", 1.0), ("int8", 1000.0)), 100.0, "by hand")
     result = pa.run(pa.Query(order="+id", peaks=peaks), profile)
     assert [row["least_time"] for row in result.rows] == [2.0, 2.0, None]
-    assert any("of uint4, for which made has no known rate" in note for note in result.notes)
+    (finding,) = with_code(result.notes, "not-judged", decimals=3)
+    assert finding["reasons"] == ((1, 0.333, ("rate", "uint4", "made", "")),)
 
 
 @pytest.mark.parametrize("by", ["name", ()])
@@ -142,9 +146,9 @@ def test_operators_that_do_no_work_are_not_judged() -> None:
     judgement = summary.judgement
     assert judgement is not None
     assert (judgement.judged, judgement.efficiency, judgement.lost_s) == (0.5, 0.5, 2.0)
+    reasons = ((2, 0.5, ("no work",)),)
     assert summary.notes == (
-        "not judged: 2 operators (50.0% of the time) that do no work, such as views and "
-        "allocations; efficiency, lost and gain leave them out",
+        Finding.of("not-judged", Kind.INCOMPLETE, share=0.5, operators=2, reasons=reasons),
     )
     for query in (pa.Query(peaks=peaks), pa.Query(by="name", peaks=peaks)):
         rows = {row["name"]: row for row in pa.run(query, profile).rows}
@@ -232,12 +236,16 @@ def test_the_judgement_by_hand() -> None:
         winner("Copy", 1, 1, 0.1, 0.5, 10.0, 9.5, 10 / 9.5, np.inf, in_all_runs=True),
     )
     assert judgement.rates == (("fp32", 1000.0, 0.7), ("fp16", 4000.0, 0.2))
-    assert summary.notes == (
-        "not judged: 2 operators (10.0% of the time): 1 (5.0%) of unknown computation, most in "
-        "Reshape 5.0%; 1 (5.0%) of int32, for which made has no known rate; efficiency, lost and "
-        "gain leave them out",
-        "dtype unknown, assumed to be fp32: 1 operator (20.0% of the time); --peaks DEVICE:DTYPE "
-        "chooses another",
+    assert codes_in(summary.notes) == ["not-judged", "assumed-dtype"]
+    assert rounded(summary.notes, 3)[0] == Finding.of(
+        "not-judged",
+        Kind.INCOMPLETE,
+        share=0.1,
+        operators=2,
+        reasons=(
+            (1, 0.05, ("computation", (("Reshape", 0.05),))),
+            (1, 0.05, ("rate", "int32", "made", "")),
+        ),
     )
     assert pa.run(pa.Query(peaks=PEAKS), made()).notes == summary.notes
     assert pa.summarise(made()).judgement is None
@@ -367,8 +375,8 @@ def test_copies_on_a_cpu_are_judged_unless_there_is_a_gpu(
         [{"operator": 0, "track": 0, "duration_s": 2.0}],
         tracks=(CPU, *others),
     )
-    found = pa.run(pa.Query(peaks=PEAKS), profile)["efficiency"]
-    np.testing.assert_array_equal(found, [efficiency])
+    values = pa.run(pa.Query(peaks=PEAKS), profile)["efficiency"]
+    np.testing.assert_array_equal(values, [efficiency])
 
 
 def test_times_below_the_clock_are_not_judged() -> None:
@@ -380,9 +388,9 @@ def test_times_below_the_clock_are_not_judged() -> None:
         result = pa.run(pa.Query(peaks=PEAKS), profile)
         assert np.isfinite(result["least_time"]).sum() == judged
     notes = pa.summarise(on_cpu, judged_by=pa.Query(peaks=PEAKS)).notes
-    assert notes[0] == (
-        "not judged: 7 operators (100.0% of the time) below the clock's resolution; efficiency, "
-        "lost and gain leave them out"
+    reasons = ((7, 1.0, ("clock",)),)
+    assert rounded(notes, 3)[0] == Finding.of(
+        "not-judged", Kind.INCOMPLETE, share=1.0, operators=7, reasons=reasons
     )
 
 
@@ -391,11 +399,8 @@ def test_operators_faster_than_their_roof_are_shown_and_noted() -> None:
     result = pa.run(pa.Query(order="+id", peaks=slow), made())
     assert result["efficiency"][0] == 5.0
     assert result["lost"][0] == -16.0
-    notes = pa.summarise(made(), judged_by=pa.Query(peaks=slow)).notes
-    assert notes[0].startswith(
-        "faster than their roof: 3 operators (70.0% of the time), with an efficiency of up to "
-        "500.0%; the peaks are probably too low; check "
-    )
+    (finding,) = with_code(pa.summarise(made(), judged_by=pa.Query(peaks=slow)).notes, FASTER)
+    assert (finding.share, finding["operators"], finding["efficiency"]) == (0.7, 3, 5.0)
 
 
 def test_a_group_above_its_roof_without_such_an_operator_is_noted() -> None:
@@ -414,26 +419,19 @@ def test_a_group_above_its_roof_without_such_an_operator_is_noted() -> None:
     peaks = PEAKS._replace(flops=(("fp32", 1.0),), bandwidth=1.0)
     table = pa.run(pa.Query(by="type", peaks=peaks), profile)
     assert table["efficiency"].tolist() == [pytest.approx(5.4 / 4)]
-    assert [note for note in table.notes if "efficiency" in note] == [
-        "1 group with an efficiency of up to 135.0%, although no operator is above 100%: the time "
-        "of a group is a median over runs, which can be less than the sum of its operators' medians"
+    assert with_code(table.notes, "groups-faster-than-roof", decimals=3) == [
+        Finding.of("groups-faster-than-roof", Kind.WRONG, groups=1, efficiency=1.35)
     ]
 
 
 def test_host_and_wait_times_have_no_roof() -> None:
     profile = pa.load(RESNET)
-    for query, note in (
-        (
-            pa.Query(measure="host_time", peaks=PEAKS),
-            "host times have no roof: bound, efficiency, lost and gain are N/A",
-        ),
-        (
-            pa.Query(measure="wait", peaks=PEAKS),
-            "shares are relative to the total device wait time, 33.0 us",
-        ),
+    for measure, finding in (
+        ("host_time", Finding.of("no-host-roof", Kind.INCOMPLETE)),
+        ("wait", "shares are relative to the total device wait time, 33.0 us"),
     ):
-        result = pa.run(query, profile)
-        assert result.notes == (note,)
+        result = pa.run(pa.Query(measure=measure, peaks=PEAKS), profile)
+        assert result.notes == (finding,)
         assert np.isnan(result["least_time"]).all()
         assert result["bound"].tolist() == [None] * len(result)
 

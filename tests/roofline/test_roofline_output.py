@@ -10,6 +10,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import Finding
 from tests.conftest import PROFILES, TABLE_FORMATS, run_command
 from tests.in_memory import STREAM, THREAD, profile_of
 
@@ -38,14 +39,16 @@ the operators at their roofs take 0.0371 s, 2.79 times as fast
     assert outcome.err == ""
 
 
-def test_efficiencies_over_1_get_a_note_only_if_they_are_shown() -> None:
-    arguments = (RESNET, "--peaks", "100G:20G", "--print-only", "device")
-    assert run_command(*arguments).err == ""  # such operators take 0.7 % of the time
-    assert run_command(*arguments, "--order-by", "efficiency").err == (
-        "note: faster than their roof: 26 operators (0.7% of the time), with an efficiency of up "
-        "to 300.1%; their data probably stayed in caches, or memory counts a whole input of which "
-        "they read only a part; the column lost is negative for these operators, but the "
-        "summary counts them as 0; --where 'efficiency <= 100%' leaves them out\n"
+def test_efficiencies_over_1_are_found_only_if_they_are_shown() -> None:
+    profile, peaks = pa.load(RESNET), pa.parse_peaks("100G:20G")
+    default = pa.Query(peaks=peaks, top=20)
+    assert pa.run(default, profile).notes == ()  # such operators take 0.7 % of the time
+    (finding,) = pa.run(default.changed(order="efficiency"), profile).notes
+    assert isinstance(finding, Finding)
+    assert (finding.code, finding["operators"], finding["reason"]) == (
+        "faster-than-roof",
+        26,
+        "caches",
     )
 
 

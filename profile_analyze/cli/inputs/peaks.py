@@ -11,11 +11,12 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from profile_analyze.advice.peaks import cpu_peaks_advice
 from profile_analyze.cli.options.values import DEVICE_FILE
 from profile_analyze.errors import InputError, PeaksError, QueryError
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.terms import CPU, DEVICE
-from profile_analyze.query.notes.peaks_advice import cpu_peaks_advice
+from profile_analyze.query.fit_of_peaks import highest_rates
 from profile_analyze.query.question import Query
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.readers.input.source import Source
@@ -59,7 +60,7 @@ class PeaksOfDevice(NamedTuple):
             rows = OperatorRows(at_level(profile, None, keep_nested=True), Query())
             raise PeaksError(
                 "--peaks auto: the operators ran on a CPU, and the list of devices has no CPUs; "
-                f"{cpu_peaks_advice(rows)}"
+                f"{cpu_peaks_advice(highest_rates(rows, CPU))}"
             ) from None
 
 

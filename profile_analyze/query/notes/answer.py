@@ -20,7 +20,6 @@ from profile_analyze.query.notes.group_keys import group_key_notes
 from profile_analyze.query.notes.missing_times import advice_on_missing_times, untimed_clause
 from profile_analyze.query.notes.row_sums import row_sum_notes
 from profile_analyze.query.notes.shape_sets import shape_set_notes
-from profile_analyze.query.notes.time_shares import share_of
 from profile_analyze.query.notes.unmatched import (
     meant_pattern,
     name_pattern_notes,
@@ -29,6 +28,7 @@ from profile_analyze.query.notes.unmatched import (
     unmatched_value_notes,
     wildcard_notes,
 )
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
@@ -290,9 +290,9 @@ def _measure_notes(query: Query, operators: OperatorRows, selection: Selection) 
 def _roofline_notes(query: Query, operators: OperatorRows, shown: ShownRows) -> Iterator[Note]:
     if query.peaks:
         # Imported here because few questions have peak rates.
-        from profile_analyze.query.notes.roofline import roofline_notes
+        from profile_analyze.query.notes.roofline import roofline_findings
 
-        yield from roofline_notes(operators, shown)
+        yield from roofline_findings(operators, shown)
 
 
 def _order_notes(

@@ -11,7 +11,7 @@ from profile_analyze.model.numbers import difference, total
 from profile_analyze.model.terms import ADDED, LESS_WORK, MORE_WORK, REMOVED
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
-from profile_analyze.query.notes.time_shares import share_of
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import counted
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from profile_analyze.columns.catalog import find_column
 from profile_analyze.columns.column import FirstOf, PartOf
 from profile_analyze.model.categorical import Categorical, distinct
 from profile_analyze.model.notes import NO_SCOPE, Importance, Note, TextNote, operators_and_share
-from profile_analyze.query.notes.time_shares import share_of
 from profile_analyze.query.notes.unmatched import (
     advice_on_pattern,
     examples_of,
     renaming_advice,
 )
+from profile_analyze.query.time_shares import share_of
 from profile_analyze.units import percent
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Final
 
+from profile_analyze.advice.peaks import highest_rates_advice, tf32_advice, threads_advice
 from profile_analyze.model.terms import HOST
 from profile_analyze.report.facts.sentence_parts import comparable_times
 from profile_analyze.roofline.peaks import AS_GIVEN, DEFAULT_DTYPE, TF32
@@ -17,6 +18,7 @@ from profile_analyze.units import counted, percent, short_time, small_percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from profile_analyze.query.fit_of_peaks import BetterRates
     from profile_analyze.report.layout.times import Times
     from profile_analyze.views.judgement import Judgement, Winner
     from profile_analyze.views.summary import Summary
@@ -70,7 +72,7 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
     judgement = judgement_of(summary)
     if reason := misfit(judgement):
         nothing = f"{reason}, so the columns efficiency, lost and gain mean nothing"
-        yield "; ".join(filter(None, (nothing, judgement.better_rates)))
+        yield "; ".join(filter(None, (nothing, _advice(judgement.better_rates))))
     elif not isnan(judgement.gain):
         yield _gain_sentence(summary, times)
         if judgement.efficiency < _DOUBTFUL_EFFICIENCY:
@@ -87,6 +89,13 @@ def peaks_sentences(summary: Summary, times: Times) -> Iterator[str]:
         )
     elif judgement.peaks.source != AS_GIVEN:
         yield f"peaks: {judgement.peaks.source}"
+
+
+def _advice(rates: BetterRates) -> str:
+    """Return which rates to give instead of peaks that do not fit; empty if unknown."""
+    if rates.threads:
+        return "; ".join(map(threads_advice, rates.threads))
+    return tf32_advice(rates.tf32) if rates.tf32 else highest_rates_advice(rates.highest)
 
 
 def _gain_sentence(summary: Summary, times: Times) -> str:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from profile_analyze.findings.rules.roofline import unjudged_reason
 from profile_analyze.findings.sentences import as_text
+from profile_analyze.model.findings import Finding
 from profile_analyze.model.notes import Importance, most_important
 from profile_analyze.model.origin import ITERATIONS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.visible import visible
 from profile_analyze.query.distinct_names import details_of
-from profile_analyze.query.notes.roofline import SHOWN_BY_DOTS, unjudged
+from profile_analyze.query.fit_of_peaks import unjudged
 from profile_analyze.report.facts.recorded import lines_of
 from profile_analyze.report.facts.sentence_parts import in_brackets
 from profile_analyze.report.layout.labels import join_keys, row_labels
@@ -51,6 +53,9 @@ _LEAST_CLAUSE: Final = 30
 _CLAUSE_END: Final = re.compile(r": |, (?=(?:because|so|which|while)\b)")
 """The end of a clause of a note. Other commas may separate the parts of a list. There is no end
 before `but` and `although`: without what follows them, a note may mislead."""
+_SHOWN_BY_DOTS: Final = ("faster-than-roof", "no-row-judged")
+"""Findings that a picture does not need: dots above the roof and hollow dots show the same, and the
+title explains them."""
 _SIDE_WIDTH: Final = 75
 """The most characters of a profile's name. After a longer name, the line may have no space for the
 time."""
@@ -175,7 +180,9 @@ def notes_of_picture(summary: Summary, notes: Iterable[Note]) -> tuple[str, ...]
     follows the notes on damaged files. All notes together have at most `_MOST_NOTE_LINES` lines, so
     long notes are cut after a clause.
     """
-    needed = [note for note in notes if not any(words in as_text(note) for words in SHOWN_BY_DOTS)]
+    needed = [
+        note for note in notes if not (isinstance(note, Finding) and note.code in _SHOWN_BY_DOTS)
+    ]
     ordered = [note for note in most_important(needed) if note.importance <= Importance.WRONG]
     texts = [*map(as_text, ordered)]
     iterations = [
@@ -257,10 +264,10 @@ def _rows_with_unjudged(rows: OperatorRows | GroupRows) -> list[tuple[NDArray[np
     with np.errstate(invalid="ignore"):
         have_dots = (operators["flops"] > 0) & (operators["intensity"] > 0)
     found = []
-    for chosen, reason, _ in unjudged(operators):
+    for chosen, reason in unjudged(operators):
         of_rows = rows.row_of_operator[chosen & have_dots]
         count = np.bincount(of_rows[of_rows >= 0], minlength=len(rows.sizes))
-        found.append((count > 0, visible(reason, "utf-8")))
+        found.append((count > 0, visible(unjudged_reason(reason), "utf-8")))
     return found
 
 

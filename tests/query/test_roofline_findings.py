@@ -1,8 +1,7 @@
-"""The notes that say whether peak rates fit the devices of a profile."""
+"""The findings that say whether peak rates fit the devices of a profile."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,20 +12,20 @@ from hypothesis import strategies as st
 
 import profile_analyze as pa
 from profile_analyze.cli.inputs.peaks import resolve
-from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.executions import Track
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.levels import at_level
-from profile_analyze.model.notes import Importance
-from profile_analyze.query.notes.peaks_advice import cpu_peaks_advice, highest_rates
-from profile_analyze.query.notes.roofline import unjudged
+from profile_analyze.query.fit_of_peaks import highest_rates, unjudged
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.units import parse_quantity, scaled
 from profile_analyze.views.judgement import judge
 from tests.conftest import FIXTURES, PROFILES, run_command
+from tests.findings.found import rounded, with_code
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
 RATES = pa.Peaks("made", (("any", 1e15),), 1e15, "by hand", "any")
@@ -35,8 +34,8 @@ ON_CPU = RATES._replace(device_kind="cpu", threads=2)
 UNKNOWN = Track("npu 0", kind="core")
 
 
-def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...]:
-    """Return the notes if one operator ran on each track, for 1 s, 2 s and so on."""
+def findings(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[Note, ...]:
+    """Return the findings if one operator ran on each track, for 1 s, 2 s and so on."""
     profile = profile_of(
         [{"name": f"n{track}", "computation": 1.0, "memory": 1.0} for track in range(len(tracks))],
         [
@@ -48,37 +47,44 @@ def notes(peaks: pa.Peaks, *tracks: Track, zero: bool = False) -> tuple[str, ...
     found = pa.run(pa.Query(peaks=peaks), profile).notes
     in_summary = pa.summarise(profile, judged_by=pa.Query(peaks=peaks)).notes
     assert in_summary[len(in_summary) - len(found) :] == found
-    return found
+    return tuple(rounded(found, 3))
 
 
-GPU_OVER_CPU = (
-    "the peaks are of a GPU (made), but 1 operator (33.3% of the time) ran on a CPU; on the "
-    "machine of the profile, --peaks here measures that CPU; elsewhere, give its two rates; the highest "
-    "rates in this profile are --peaks 1.00FLOPS:1.00byte/s, a lower limit unless data was in caches"
-)
 CPU_ADVICE = (
     "on the machine of the profile, --peaks here measures that CPU; elsewhere, give its two rates; "
     "the highest rates in this profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was "
     "in caches"
 )
 """The advice on resnet18.json."""
-CPU_OVER_GPU = (
-    "the peaks are of a CPU (made), but 1 operator (66.7% of the time) ran on a GPU; name that GPU; "
-    "--peaks list shows the known ones"
-)
-THREADS = (
-    "the peaks are of 2 threads, but {} ran on 1 thread; on the machine of the profile, "
-    "--peaks here:1 measures the rates of 1 thread"
-)
 FOUR = CPU._replace(name="four", threads=4)
+
+
+def other_kind(of: str, on: str, share: float, highest: str = "") -> Finding:
+    return Finding.of(
+        "peaks-of-other-kind",
+        Kind.WRONG,
+        share=share,
+        operators=1,
+        peaks="made",
+        of=of,
+        on=on,
+        highest=highest,
+    )
+
+
+def other_threads(on: int, share: float) -> Finding:
+    return Finding.of("peaks-of-other-threads", Kind.WRONG, share=share, operators=1, of=2, on=on)
+
+
+CPU_OVER_GPU = other_kind("cpu", "gpu", 0.667)
 
 
 @pytest.mark.parametrize(
     ("peaks", "tracks", "expected"),
     [
-        (ON_GPU, (CPU, STREAM), (GPU_OVER_CPU,)),
+        (ON_GPU, (CPU, STREAM), (other_kind("gpu", "cpu", 0.333, "1.00FLOPS:1.00byte/s"),)),
         (ON_CPU._replace(threads=1), (CPU, STREAM), (CPU_OVER_GPU,)),
-        (ON_CPU, (CPU, STREAM), (CPU_OVER_GPU, THREADS.format("1 operator (33.3% of the time)"))),
+        (ON_CPU, (CPU, STREAM), (CPU_OVER_GPU, other_threads(1, 0.333))),
         (ON_GPU, (STREAM, UNKNOWN), ()),
         (RATES, (CPU, STREAM, UNKNOWN), ()),
         (ON_CPU, (CPU._replace(threads=2), UNKNOWN), ()),
@@ -86,28 +92,24 @@ FOUR = CPU._replace(name="four", threads=4)
         (
             ON_CPU,
             (CPU, FOUR, CPU._replace(threads=2)),
-            (
-                THREADS.format("1 operator (16.7% of the time)"),
-                "the peaks are of 2 threads, but 1 operator (33.3% of the time) ran on 4 threads; "
-                "on the machine of the profile, --peaks here:4 measures the rates of 4 threads",
-            ),
+            (other_threads(1, 0.167), other_threads(4, 0.333)),
         ),
         (ON_CPU._replace(doubt=0.03), (CPU._replace(threads=2),) * 2, ()),
         (
             ON_CPU._replace(doubt=0.031, measured_by="here:1!"),
             (CPU._replace(threads=2),) * 2,
             (
-                "the peaks may be up to 3.1% too low, because the measurements differ or other "
-                "programs ran meanwhile; efficiency is then too high, and lost and gain are too "
-                "low; stop other programs; then --peaks 'here:1!' measures again",
+                Finding.of(
+                    "unstable-peaks", Kind.WRONG, share=1.0, doubt=0.031, measured_by="here:1!"
+                ),
             ),
         ),
     ],
 )
-def test_peaks_of_another_device_get_a_note(
-    peaks: pa.Peaks, tracks: tuple[Track, ...], expected: tuple[str, ...]
+def test_peaks_of_another_device_are_found(
+    peaks: pa.Peaks, tracks: tuple[Track, ...], expected: tuple[Finding, ...]
 ) -> None:
-    assert notes(peaks, *tracks) == expected
+    assert findings(peaks, *tracks) == expected
 
 
 def test_only_device_tracks_with_time_count() -> None:
@@ -118,16 +120,7 @@ def test_only_device_tracks_with_time_count() -> None:
         tracks=(STREAM, host),
     )
     assert pa.run(pa.Query(peaks=ON_GPU), profile).notes == ()
-    assert notes(ON_GPU, CPU, STREAM, zero=True) == ()
-
-
-def test_the_note_on_peaks_of_a_gpu_advises_rates_for_the_cpu() -> None:
-    file = str(PROFILES / "resnet18.json")
-    outcome = run_command(file, "--peaks", "a100-80gb-sxm", "--print-only", "device")
-    assert outcome.err == (
-        "note: the peaks are of a GPU (A100 80GB SXM), but 71 operators (100.0% of the time) ran on "
-        f"a CPU; {CPU_ADVICE}\n"
-    )
+    assert findings(ON_GPU, CPU, STREAM, zero=True) == ()
 
 
 def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
@@ -139,18 +132,35 @@ def test_peaks_of_a_cpu_are_not_in_the_table() -> None:
     )
 
 
-def test_the_note_on_rates_that_are_too_low_has_the_highest_rates_of_the_profile() -> None:
-    file = str(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
-    outcome = run_command(file, "--peaks", "100G:20G", "--print-only", "summary")
-    assert outcome.err.splitlines()[1] == (
-        "note: faster than their roof: 36 operators (89.8% of the time), with an efficiency of up "
-        "to 622.1%; the peaks are probably too low; check the device, the dtype and the number of "
-        "threads; the highest rates in this profile are --peaks 493.43GFLOPS:115.88GiB/s, a lower "
-        "limit unless data was in caches"
+def faster(
+    operators: int,
+    share: float,
+    efficiency: float,
+    reason: str,
+    option: str = "",
+    highest: str = "",
+) -> Finding:
+    return Finding.of(
+        "faster-than-roof",
+        Kind.WRONG,
+        share=share,
+        operators=operators,
+        efficiency=efficiency,
+        reason=reason,
+        option=option,
+        highest=highest,
     )
 
 
-def test_the_note_on_too_low_rates_of_this_machine_has_the_highest_rates_of_the_profile() -> None:
+def test_rates_that_are_too_low_come_with_the_highest_rates_of_the_profile() -> None:
+    profile = pa.load(FIXTURES / "onnxruntime" / "squeezenet-1.31.json.gz")
+    notes = pa.run(pa.Query(peaks=pa.parse_peaks("100G:20G")), profile).notes
+    assert with_code(notes, "faster-than-roof", decimals=3) == [
+        faster(36, 0.898, 6.221, "low peaks", highest="493.43GFLOPS:115.88GiB/s")
+    ]
+
+
+def test_too_low_rates_of_this_machine_come_with_the_highest_rates_of_the_profile() -> None:
     """The profile may come from a faster CPU, whose peaks are unknown."""
     profile = profile_of(
         [{"name": "conv", "computation": 4e15, "memory": 2e9, "compute_dtype": "fp32"}],
@@ -158,18 +168,12 @@ def test_the_note_on_too_low_rates_of_this_machine_has_the_highest_rates_of_the_
         tracks=(CPU._replace(threads=2),),
     )
     summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_CPU))
-    highest = (
-        "the highest rates in this profile are --peaks 4.00PFLOPS:1.87GiB/s, a lower limit unless "
-        "data was in caches"
-    )
-    assert summary.notes == (
-        "faster than their roof: 1 operator (100.0% of the time), with an efficiency of up to "
-        "400.0%; the peaks are probably too low; check the device, the dtype and the number of "
-        f"threads; {highest}",
-    )
+    highest = "4.00PFLOPS:1.87GiB/s"
+    assert summary.notes == (faster(1, 1.0, 4.0, "low peaks", highest=highest),)
     assert (
         "operators that are faster than their roofs take 100.0% of the time: these peaks are too "
-        f"low, so the columns efficiency, lost and gain mean nothing; {highest}\n"
+        "low, so the columns efficiency, lost and gain mean nothing; the highest rates in this "
+        f"profile are --peaks {highest}, a lower limit unless data was in caches\n"
     ) in pa.render(pa.Report.of(summary, ()), "plain")
 
 
@@ -195,8 +199,8 @@ def test_rates_below_the_resolution_of_the_clock_are_not_advised() -> None:
         ],
         tracks=(CPU._replace(resolution_s=1e-6),),
     )
-    (note,) = (one for one in pa.run(pa.Query(peaks=ON_GPU), profile).notes if "CPU" in one)
-    assert "--peaks 1.00GFLOPS:2.00byte/s, a lower limit" in note
+    (finding,) = with_code(pa.run(pa.Query(peaks=ON_GPU), profile).notes, "peaks-of-other-kind")
+    assert finding["highest"] == "1.00GFLOPS:2.00byte/s"
 
 
 @given(
@@ -217,11 +221,8 @@ def test_the_advised_rates_are_the_highest_of_all_operators(
         [{"operator": n, "duration_s": time_s} for n, (time_s, _, _) in enumerate(operators)],
         tracks=(CPU,),
     )
-    notes_on_cpu = [one for one in pa.run(pa.Query(peaks=ON_GPU), profile).notes if "CPU" in one]
-    assert len(notes_on_cpu) == 1
-    advised = re.search(r" --peaks (\S+), ", notes_on_cpu[0])
-    assert advised is not None
-    peaks = pa.parse_peaks(advised[1])
+    (finding,) = with_code(pa.run(pa.Query(peaks=ON_GPU), profile).notes, "peaks-of-other-kind")
+    peaks = pa.parse_peaks(str(finding["highest"]))
     highest = (
         (peaks.rate(None), max(work / time_s for time_s, work, _ in operators), "FLO/s"),
         (peaks.bandwidth, max(size / time_s for time_s, _, size in operators), "byte/s"),
@@ -238,7 +239,7 @@ def test_with_the_advised_rates_no_operator_is_faster_than_its_roof() -> None:
     table = pa.run(pa.Query(peaks=pa.parse_peaks("493.43GFLOPS:115.88GiB/s")), profile)
     assert np.nanmax(table["efficiency"]) == pytest.approx(1, abs=1e-4)
     assert np.nanmin(table["lost"]) >= 0
-    assert not [note for note in table.notes if as_text(note).startswith("faster than their roof")]
+    assert with_code(table.notes, "faster-than-roof") == []
 
 
 def test_peaks_of_another_kind_of_device_gain_nothing() -> None:
@@ -291,34 +292,25 @@ def test_peaks_mean_nothing_if_half_of_the_time_is_on_another_kind_of_device(
 
 
 @pytest.mark.parametrize(
-    ("peaks", "rates", "suggestion"),
+    ("peaks", "flops", "bandwidth", "meant"),
     [
-        ("20G:100G", "20.00 GFLOPS with 100 GB/s", "100G:20G"),
-        ("49G:100G", "49.00 GFLOPS with 100 GB/s", "100G:49G"),
-        ("19.5G : 1555G", "19.50 GFLOPS with 1555 GB/s", "1555G:19.5G"),
-        ("100G:20G", "", None),
-        ("44.15G:60G", "", None),  # the rates of a small CPU
-        ("50G:100G", "", None),
-        ("20GFLOPS:100GB/s", "", None),
+        ("20G:100G", 2e10, 1e11, "100G:20G"),
+        ("49G:100G", 4.9e10, 1e11, "100G:49G"),
+        ("19.5G : 1555G", 1.95e10, 1.555e12, "1555G:19.5G"),
+        ("100G:20G", 0, 0, ""),
+        ("44.15G:60G", 0, 0, ""),  # the rates of a small CPU
+        ("50G:100G", 0, 0, ""),
+        ("20GFLOPS:100GB/s", 0, 0, ""),
     ],
 )
 def test_rates_that_are_probably_swapped_get_a_suggestion(
-    peaks: str, rates: str, suggestion: str | None
+    peaks: str, flops: float, bandwidth: float, meant: str
 ) -> None:
-    arguments = ("--peaks", peaks, "--print-only", "summary", "--format", "plain")
-    outcome = run_command(str(PROFILES / "resnet18.json"), *arguments)
-    note = (
-        f"note: {rates} is unusual: devices can compute at least 0.5 FLO in the time that a byte "
-        f"takes, and FLO/s come first; did you mean {suggestion}?\n"
-    )
-    assert ("is unusual" in outcome.err) == (suggestion is not None)
-    assert suggestion is None or outcome.err.startswith(note)
-    too_low = (
-        "operators that are faster than their roofs take 99.1% of the time: these peaks are too "
-        "low, so the columns efficiency, lost and gain mean nothing; the highest rates in this "
-        "profile are --peaks 44.15GFLOPS:55.91GiB/s, a lower limit unless data was in caches\n"
-    )
-    assert outcome.out.endswith(too_low) == (float(peaks.partition("G")[0]) < 44)
+    query = pa.Query(peaks=pa.parse_peaks(peaks))
+    swapped = {"flops": flops, "bandwidth": bandwidth, "least": 0.5, "meant": meant}
+    expected = [Finding.of("swapped-rates", Kind.WRONG, share=1.0, **swapped)] if meant else []
+    table = pa.run(query, pa.load(PROFILES / "resnet18.json"))
+    assert with_code(table.notes, "swapped-rates", decimals=3) == expected
 
 
 def test_peaks_mean_nothing_if_operators_above_them_take_half_of_the_time() -> None:
@@ -331,8 +323,13 @@ def test_peaks_mean_nothing_if_operators_above_them_take_half_of_the_time() -> N
         assert ("peaks are too low" in pa.render(pa.Report.of(summary, ()), "plain")) == is_most
 
 
-def test_operators_that_are_not_judged_get_a_note_if_they_take_enough_time() -> None:
-    def unjudged(time: float) -> tuple[str, ...]:
+def not_judged(code: str, operators: int, share: float, *reasons: object) -> Finding:
+    kind = Kind.ANSWER if code == "no-row-judged" else Kind.INCOMPLETE
+    return Finding.of(code, kind, share=share, operators=operators, reasons=reasons)
+
+
+def test_operators_that_are_not_judged_count_if_they_take_enough_time() -> None:
+    def notes(time: float) -> tuple[Note, ...]:
         profile = profile_of(
             [
                 {"name": "a", "type": "T", "computation": 1.0, "memory": 1.0},
@@ -340,37 +337,33 @@ def test_operators_that_are_not_judged_get_a_note_if_they_take_enough_time() -> 
             ],
             [{"operator": 0, "duration_s": 1 - time}, {"operator": 1, "duration_s": time}],
         )
-        return pa.run(
-            pa.Query(peaks=ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")), profile
-        ).notes
+        peaks = ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")
+        return tuple(rounded(pa.run(pa.Query(peaks=peaks), profile).notes, 3))
 
-    dtype = "dtype unknown, assumed to be fp32: 1 operator ({} of the time); --peaks DEVICE:DTYPE chooses another"
-    assert unjudged(0.004) == (dtype.format("99.6%"),)
-    assert unjudged(0.25) == (
-        "not judged: 1 operator (25.0% of the time) of unknown computation, most in View 25.0%; "
-        "efficiency, lost and gain leave them out",
-        dtype.format("75.0%"),
+    def assumed(share: float) -> Finding:
+        return Finding.of(
+            "assumed-dtype",
+            Kind.WRONG,
+            share=share,
+            operators=1,
+            dtype="fp32",
+            option="--peaks DEVICE:DTYPE",
+        )
+
+    assert notes(0.004) == (assumed(0.996),)
+    assert notes(0.25) == (
+        not_judged("not-judged", 1, 0.25, (1, 0.25, ("computation", (("View", 0.25),)))),
+        assumed(0.75),
     )
 
 
 @pytest.mark.parametrize(
-    ("time", "reason"),
-    [
-        (
-            9.0,
-            "their data probably stayed in caches, or memory counts a whole input of which they "
-            "read only a part; the column lost is negative for these operators, but the "
-            "summary counts them as 0; --where 'efficiency <= 100%' leaves them out",
-        ),
-        (
-            8.0,
-            "the peaks are probably too low; check the device, the dtype and the number of "
-            "threads; the highest rates in this profile are --peaks 3.85PFLOPS:1.00byte/s, a "
-            "lower limit unless data was in caches",
-        ),
-    ],
+    ("time", "share", "reason", "highest"),
+    [(9.0, 0.095, "caches", ""), (8.0, 0.105, "low peaks", "3.85PFLOPS:1.00byte/s")],
 )
-def test_the_share_says_why_operators_are_faster_than_their_roof(time: float, reason: str) -> None:
+def test_the_share_says_why_operators_are_faster_than_their_roof(
+    time: float, share: float, reason: str, highest: str
+) -> None:
     profile = profile_of(
         [
             {"name": "a", "computation": 1.0, "memory": 1.0},
@@ -378,11 +371,9 @@ def test_the_share_says_why_operators_are_faster_than_their_roof(time: float, re
         ],
         [{"operator": 0, "duration_s": time + 0.5}, {"operator": 1, "duration_s": 1.0}],
     )
-    share = f"{1 / (time + 1.5):.1%}"
-    assert pa.run(pa.Query(peaks=RATES), profile).notes == (
-        f"faster than their roof: 1 operator ({share} of the time), with an efficiency of up to "
-        f"385.0%; {reason}",
-    )
+    assert rounded(pa.run(pa.Query(peaks=RATES), profile).notes, 3) == [
+        faster(1, share, 3.85, reason, highest=highest),
+    ]
 
 
 def test_the_reasons_with_most_time_come_first() -> None:
@@ -395,20 +386,18 @@ def test_the_reasons_with_most_time_come_first() -> None:
         columns={"optional": {"compute_dtype": Categorical.of([None, "int8", "int8"])}},
     )
     peaks = ON_GPU._replace(flops=(("fp32", 1e15),), dtype="fp32")
-    assert pa.run(pa.Query(peaks=peaks), profile).notes == (
-        "not judged: 3 operators (100.0% of the time): 2 (80.0%) of int8, for which made has no "
-        "known rate (two rates apply to every dtype: --peaks FLOPS:1000000G with the FLO/s in "
-        "int8); 1 (20.0%) of unknown computation, most in View 20.0%; efficiency, lost and gain "
-        "leave them out",
-        "no row of this table is judged, so bound, efficiency, lost and gain are N/A; not judged "
-        "in the whole profile: 3 operators (100.0% of the time), mainly operators of int8, for "
-        "which made has no known rate (two rates apply to every dtype: --peaks FLOPS:1000000G with "
-        "the FLO/s in int8)",
+    reasons = (
+        (2, 0.8, ("rate", "int8", "made", "FLOPS:1000000G")),
+        (1, 0.2, ("computation", (("View", 0.2),))),
     )
+    assert rounded(pa.run(pa.Query(peaks=peaks), profile).notes, 3) == [
+        not_judged("not-judged", 3, 1.0, *reasons),
+        not_judged("no-row-judged", 3, 1.0, *reasons),
+    ]
 
 
-def test_the_note_and_the_summary_agree_on_the_operators_that_are_not_judged() -> None:
-    """The note also counts reasons that concern little of the time: here int64 and the memory."""
+def test_the_finding_and_the_summary_agree_on_the_operators_that_are_not_judged() -> None:
+    """The finding also counts reasons that concern little of the time: int64 and the memory."""
     profile = profile_of(
         [
             {"name": "mul", "computation": 1e15, "memory": 1.0},
@@ -428,11 +417,16 @@ def test_the_note_and_the_summary_agree_on_the_operators_that_are_not_judged() -
     summary = pa.summarise(profile, judged_by=query)
     assert summary.judgement is not None
     assert f"{1 - summary.judgement.judged:.1%}" == "1.5%"
-    assert summary.notes == (
-        "not judged: 4 operators (1.5% of the time): 1 (0.6%) of unknown computation, most in View "
-        "0.6%; 2 (0.5%) of unknown memory; 1 (0.4%) of int64, for which made has no known rate; "
-        "efficiency, lost and gain leave them out",
-    )
+    assert rounded(summary.notes, 3) == [
+        not_judged(
+            "not-judged",
+            4,
+            0.015,
+            (1, 0.006, ("computation", (("View", 0.006),))),
+            (2, 0.005, ("memory",)),
+            (1, 0.004, ("rate", "int64", "made", "")),
+        ),
+    ]
 
 
 @pytest.mark.parametrize("spec", ["100G:20G", "V100 SXM2"])
@@ -441,44 +435,47 @@ def test_each_operator_that_is_not_judged_has_one_reason(name: str, spec: str) -
     (file,) = (FIXTURES / "pytorch").glob(f"{name}.json*")
     query = pa.Query(peaks=pa.parse_peaks(spec))
     rows = OperatorRows(pa.load(str(file)), query)
-    reasons = np.sum([chosen for chosen, _, _ in unjudged(rows)], axis=0)
+    reasons = np.sum([chosen for chosen, _ in unjudged(rows)], axis=0)
     not_judged = np.isnan(rows["least_time"]) & (rows["time"] > 0)
     assert not_judged.any()
     assert np.array_equal(reasons, not_judged)
 
 
-def test_a_table_without_a_judged_row_has_an_important_note() -> None:
+def test_a_table_without_a_judged_row_has_an_important_finding() -> None:
     profile = profile_of(
         [{"name": "all_reduce", "type": "nccl"}, {"name": "a", "computation": 1.0, "memory": 1.0}],
         [{"operator": row, "duration_s": 2.0 - row} for row in range(2)],
     )
-    why = "no row of this table is judged, so bound, efficiency, lost and gain are N/A; not judged in the whole profile: 1 operator (66.7% of the time) of unknown computation, most in nccl 66.7%"
-    found = [pa.run(pa.Query(peaks=RATES, top=top), profile).notes for top in (1, 2)]
-    assert [why in notes for notes in found] == [True, False]
-    assert [note.importance for note in found[0] if note == why] == [Importance.ANSWER]
+    why = (1, 0.667, ("computation", (("nccl", 0.667),)))
+    expected = not_judged("no-row-judged", 1, 0.667, why)
+    notes = [pa.run(pa.Query(peaks=RATES, top=top), profile).notes for top in (1, 2)]
+    assert [with_code(one, "no-row-judged", decimals=3) for one in notes] == [[expected], []]
 
 
-def test_a_dtype_for_few_operators_is_noted() -> None:
+def unused(dtype: str, dtypes: tuple[str, ...], share: float) -> Finding:
+    return Finding.of(
+        "unused-dtype",
+        Kind.ANSWER,
+        share=share,
+        operators=1,
+        dtype=dtype,
+        replaces_fp32=False,
+        dtypes=dtypes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fp16_time", "expected"), [(3.0, [unused("fp32", ("fp16",), 0.75)]), (1.0, [])]
+)
+def test_a_dtype_for_few_operators_is_found(fp16_time: float, expected: list[Finding]) -> None:
     """The user may expect that the dtype after `--peaks` replaces the dtype of all operators."""
-
-    def found(fp16_time: float) -> list[tuple[str, Importance]]:
-        profile = profile_of(
-            [{"name": name, "computation": 1.0, "memory": 1.0} for name in "ab"],
-            [{"operator": 0, "duration_s": fp16_time}, {"operator": 1, "duration_s": 1.0}],
-            columns={"optional": {"compute_dtype": Categorical.of(["fp16", "fp32"])}},
-        )
-        peaks = TENSOR_CORES._replace(dtype_is_named=True)
-        notes = pa.run(pa.Query(peaks=peaks), profile).notes
-        return [(one, one.importance) for one in notes if "after --peaks" in one]
-
-    assert found(3.0) == [
-        (
-            "fp32 after --peaks is only for operators of unknown dtype: it has no effect on 1 "
-            "operator (75.0% of the time) in fp16",
-            Importance.ANSWER,
-        )
-    ]
-    assert found(1.0) == []
+    profile = profile_of(
+        [{"name": name, "computation": 1.0, "memory": 1.0} for name in "ab"],
+        [{"operator": 0, "duration_s": fp16_time}, {"operator": 1, "duration_s": 1.0}],
+        columns={"optional": {"compute_dtype": Categorical.of(["fp16", "fp32"])}},
+    )
+    peaks = TENSOR_CORES._replace(dtype_is_named=True)
+    assert with_code(pa.run(pa.Query(peaks=peaks), profile).notes, "unused-dtype") == expected
 
 
 def test_the_highest_rates_are_of_one_kind_of_device() -> None:
@@ -498,7 +495,7 @@ def test_the_highest_rates_are_of_one_kind_of_device() -> None:
     ):
         rows = OperatorRows(profile, pa.Query(peaks=peaks))
         assert highest_rates(rows) == highest
-        assert "--peaks 2.00FLOPS:2.00byte/s" in cpu_peaks_advice(rows)
+        assert highest_rates(rows, "cpu") == "2.00FLOPS:2.00byte/s"
     of_unknown_device = profile.changed(tracks=(CPU._replace(device_kind=None), STREAM))
     rows = OperatorRows(of_unknown_device, pa.Query(peaks=RATES))
     assert highest_rates(rows) == "4.50FLOPS:4.50byte/s"
@@ -526,7 +523,7 @@ TENSOR_CORES = ON_GPU._replace(
 )
 
 
-def fp32_notes(peaks: pa.Peaks) -> tuple[str, ...]:
+def notes_on_fp32(peaks: pa.Peaks) -> tuple[Note, ...]:
     profile = profile_of(
         [{"name": "conv", "type": "Conv", "computation": 4e12, "memory": 1.0}],
         [{"operator": 0, "duration_s": 1.0}],
@@ -536,12 +533,12 @@ def fp32_notes(peaks: pa.Peaks) -> tuple[str, ...]:
 
 
 def test_operators_in_fp32_that_are_too_fast_probably_ran_in_tf32() -> None:
-    assert fp32_notes(TENSOR_CORES) == (
-        "faster than their roof: 1 operator (100.0% of the time), with an efficiency of up to "
-        "400.0%; operators in fp32 probably ran in tf32, and --peaks DEVICE:tf32 uses the rate "
-        "of tf32; otherwise, check the device",
-    )
-    assert fp32_notes(TENSOR_CORES._replace(dtype="tf32", dtype_is_named=True)) == ()
+    expected = faster(1, 1.0, 4.0, "tf32", option="--peaks DEVICE:tf32")
+    assert notes_on_fp32(TENSOR_CORES) == (expected,)
+    assert notes_on_fp32(TENSOR_CORES._replace(dtype="tf32", dtype_is_named=True)) == ()
+    # A dtype that replaces nothing.
+    in_fp16 = TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True)
+    assert notes_on_fp32(in_fp16) == (unused("fp16", ("fp32",), 1.0), expected)
 
 
 @pytest.mark.parametrize(
@@ -585,10 +582,11 @@ def test_the_summary_says_which_number_of_threads_to_measure() -> None:
         [{"operator": 0, "duration_s": 1.0}],
         tracks=(FOUR,),
     )
-    judgement = judge(pa.Query(peaks=ON_CPU), profile)
-    assert judgement.better_rates == (
-        "on the machine of the profile, --peaks here:4 measures the rates of 4 threads"
-    )
+    summary = pa.summarise(profile, judged_by=pa.Query(peaks=ON_CPU))
+    assert (
+        "so the columns efficiency, lost and gain mean nothing; on the machine of the profile, "
+        "--peaks here:4 measures the rates of 4 threads\n"
+    ) in pa.render(pa.Report.of(summary, ()), "plain")
 
 
 @pytest.mark.parametrize(
@@ -604,13 +602,6 @@ def test_the_summary_says_if_the_peaks_are_the_highest_rates_of_the_profile(
         "operators; the hardware may allow more, or less if data was in caches"
     )
     assert (sentence in " ".join(outcome.out.split())) == is_own
-
-
-def test_a_dtype_that_replaces_nothing_is_noted() -> None:
-    assert fp32_notes(TENSOR_CORES._replace(dtype="fp16", dtype_is_named=True))[:-1] == (
-        "fp16 after --peaks is only for operators of unknown dtype: it has no effect on 1 operator "
-        "(100.0% of the time) in fp32",
-    )
 
 
 def test_the_summary_says_that_tf32_replaces_fp32() -> None:
@@ -663,68 +654,41 @@ def test_an_operator_that_copies_between_devices_most_of_the_time_is_not_judged(
 def judged_share(profile: Profile) -> float:
     """Return the share of the time that judged operators take.
 
-    If no operator is judged, check that a note names a link, and that the gain is N/A.
+    If no operator is judged, check that a finding names the link, and that the gain is N/A.
     """
     query = pa.Query(peaks=RATES._replace(bandwidth=1e12))
-    text = "that copy between devices, limited by a link such as PCIe, not by the peaks; efficiency"
     shown = at_level(profile)
     judgement = judge(query, shown)
-    assert any(text in one for one in pa.run(query, shown).notes) == (judgement.judged == 0)
+    reasons = [one["reasons"] for one in with_code(pa.run(query, shown).notes, "not-judged")]
+    assert reasons == [((1, 1.0, ("link",)),)] * (judgement.judged == 0)
     assert np.isnan(judgement.gain) == (judgement.judged == 0)
     return judgement.judged
 
 
-def test_the_reason_comes_before_the_note_that_an_order_has_no_effect() -> None:
-    profile = profile_of(
-        [{"name": name} for name in "ab"], [{"operator": n, "duration_s": 1.0} for n in range(2)]
-    )
-    notes = pa.run(pa.Query(peaks=RATES, order="lost"), profile).notes
-    assert {note[:12]: note.importance for note in notes} == {
-        "no row of th": Importance.ANSWER,
-        "not judged: ": Importance.INCOMPLETE,
-        "lost is N/A ": Importance.CONTEXT,
-    }
+A100, H100, V100 = "NVIDIA A100 80GB PCIe", "H100 SXM", "Tesla V100-SXM2-16GB"
 
 
 @pytest.mark.parametrize(
-    ("hardware", "spec", "expected"),
+    ("hardware", "spec", "peaks", "reported", "dtype"),
     [
-        (
-            "NVIDIA A100 80GB PCIe",
-            "h100-sxm",
-            "'NVIDIA A100 80GB PCIe', but the peaks are of H100 SXM; --peaks auto takes those of A100 "
-            "80GB PCIe",
-        ),
-        (
-            "NVIDIA A100 80GB PCIe",
-            "h100-sxm:fp16",
-            "'NVIDIA A100 80GB PCIe', but the peaks are of H100 SXM; --peaks auto:fp16 takes those of "
-            "A100 80GB PCIe",
-        ),
-        (
-            "AMD Instinct MI250X",
-            "mi250x",
-            "'AMD Instinct MI250X', but the peaks are of all dies of MI250X; --peaks auto takes those of "
-            "MI250X (one of 2 dies)",
-        ),
-        (
-            "Tesla V100-SXM2-16GB",
-            "h100-sxm:fp8",
-            "'Tesla V100-SXM2-16GB', but the peaks are of H100 SXM; --peaks auto takes those of V100 SXM2",
-        ),
-        ("NVIDIA A100 80GB PCIe", "a100-80gb-pcie:fp16", None),
-        ("NVIDIA A100 80GB PCIe", "10T:1T", None),
-        ("a card", "h100-sxm", None),
-        (None, "h100-sxm", None),
+        (A100, "h100-sxm", H100, "A100 80GB PCIe", None),
+        (A100, "h100-sxm:fp16", H100, "A100 80GB PCIe", "fp16"),
+        ("AMD Instinct MI250X", "mi250x", "MI250X", "MI250X (one of 2 dies)", None),
+        (V100, "h100-sxm:fp8", H100, "V100 SXM2", None),
+        (A100, "a100-80gb-pcie:fp16", "", "", None),
+        (A100, "10T:1T", "", "", None),
+        ("a card", "h100-sxm", "", "", None),
+        (None, "h100-sxm", "", "", None),
     ],
 )
-def test_peaks_of_another_device_than_the_profile_names_get_a_note(
-    hardware: str | None, spec: str, expected: str | None
+def test_peaks_of_another_device_than_the_profile_names_are_found(
+    hardware: str | None, spec: str, peaks: str, reported: str, dtype: str | None
 ) -> None:
     profile = profile_of(
         [{"name": "a", "computation": 1.0, "memory": 1.0}], [{"operator": 0, "duration_s": 1.0}]
     )
     profile = profile.changed(origin=profile.origin._replace(hardware=hardware))
     notes = pa.run(pa.Query(peaks=resolve(spec)), profile).notes
-    found = [note for note in notes if note.startswith("the profile names")]
-    assert found == ([] if expected is None else [f"the profile names {expected}"])
+    names = {"hardware": hardware, "peaks": peaks, "reported": reported, "dtype": dtype}
+    expected = [Finding.of("peaks-of-other-device", Kind.WRONG, share=1.0, **names)]
+    assert with_code(notes, "peaks-of-other-device") == (expected if peaks else [])
