@@ -62,10 +62,11 @@ def sentence(finding: Finding, time_unit: str = "auto") -> str:
     words = _Words(finding.size, finding.of_base, time_unit)
     says, values = rule_of(finding.code).says, dict(finding.values)
     text = _filled(says, words, values) if isinstance(says, str) else says(words, **values)
-    return "".join(f"{_subject(one)}: " for one in finding.subjects) + text
+    return "".join(f"{subject_text(one)}: " for one in finding.subjects) + text
 
 
-def _subject(subject: Subject) -> str:
+def subject_text(subject: Subject) -> str:
+    """Return what a finding is about, as it stands before the sentence."""
     if subject.kind == "both sides":
         return "on both sides"
     if subject.kind == "each file":

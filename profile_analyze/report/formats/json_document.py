@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.columns.kinds import SQL
-from profile_analyze.findings.sentences import as_text
+from profile_analyze.findings.sentences import as_text, sentence, subject_text
+from profile_analyze.model.findings import Finding
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import OPERATOR
 from profile_analyze.report.facts.facts import GROUP_NAMES
@@ -58,6 +59,20 @@ def json_document(report: Report) -> dict[str, Any]:
             for verdict in section.verdicts
         ],
         "notes": json_ready([as_text(note) for note in report.notes]),
+        "findings": [_finding(one) for one in report.notes if isinstance(one, Finding)],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    """Return a note that has a code, with its values in base units."""
+    return {
+        "code": finding.code,
+        "kind": finding.kind.name.lower(),
+        "subjects": [subject_text(one) for one in finding.subjects],
+        "values": json_ready(dict(finding.values)),
+        "share": json_ready(finding.share),
+        "time_s": json_ready(finding.size.time_s),
+        "text": sentence(finding),
     }
 
 

@@ -9,6 +9,7 @@ import json
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
+from profile_analyze.model.findings import Kind
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.terms import ABSENT, DEVICE, DEVICE_KINDS, EACH, HOST, LEVELS, MEAN
 from profile_analyze.query.question import Query
@@ -63,6 +64,7 @@ def schema() -> dict[str, Any]:
         "notes": _described(
             "What a person should know before trusting the numbers, a sentence each.", _TEXTS
         ),
+        "findings": _findings(),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -80,6 +82,28 @@ def schema() -> dict[str, Any]:
             "table": _table(),
         },
     }
+
+
+def _findings() -> dict[str, Any]:
+    return _described(
+        "The notes that have a code, with their values in base units.",
+        {
+            "type": "array",
+            "items": object_schema(
+                {
+                    "code": {"type": "string", "description": "The rule: docs/findings.md."},
+                    "kind": {"enum": [kind.name.lower() for kind in Kind]},
+                    "subjects": _described(
+                        "What it is about, outermost first; empty for the whole answer.", _TEXTS
+                    ),
+                    "values": {"type": "object"},
+                    "share": _described("The share of the time.", _reference("number")),
+                    "time_s": _described("The time that it is about.", _reference("number")),
+                    "text": {"type": "string"},
+                }
+            ),
+        },
+    )
 
 
 def _facts(group: FactGroup, more: Mapping[str, Any]) -> dict[str, Any]:
