@@ -31,11 +31,11 @@ def test_findings_are_chosen_and_ignored_by_code() -> None:
 
 @pytest.mark.parametrize("option", ["--findings", "--ignore"])
 def test_an_unknown_code_is_an_error(option: str) -> None:
-    outcome = run_command(*BOTH, option, "idle-engines")
+    outcome = run_command(*BOTH, option, "split-product")
     assert (outcome.code, outcome.err) == (
         2,
-        f"profile_analyze: error: argument {option}: no finding has the code 'idle-engines'; did you "
-        "mean idle-engine?\n",
+        f"profile_analyze: error: argument {option}: no finding has the code 'split-product'; did you "
+        "mean split-products?\n",
     )
 
 
