@@ -20,6 +20,7 @@ from profile_analyze.errors import InputError, MalformedProfileError, OutputErro
 from profile_analyze.fleet import locking, new_parts
 from profile_analyze.fleet.exporting import export
 from profile_analyze.fleet.parts import partial_of, parts_of
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.readers.input.content import MAX_SIZE
 from tests.conftest import ROOT, Outcome, run_command
 from tests.fleet.test_data_sets import exported, small
@@ -82,9 +83,11 @@ def test_a_file_that_another_export_adds_meanwhile_is_left_out(tmp_path: Path) -
         files_per_part=2,
         progress=read_while_another_exports,
     )
-    note = (
-        f"left out 3 files whose content is already in {tmp_path / 'set'} or in an earlier file: "
-        f"{files[1]} and 2 more"
+    note = Finding.of(
+        *("repeated-content", Kind.ANSWER),
+        data_set=str(tmp_path / "set"),
+        first=files[1],
+        files=3,
     )
     assert (outcome.added, outcome.files, [*outcome.notes]) == (3, 6, [note])
     assert files_in(tmp_path / "set") == [files[n] for n in (1, 4, 3, 0, 2, 5)]
