@@ -22,7 +22,7 @@ MOST_LINES_OF_A_FUNCTION: Final = 50
 CIRCLES: Final = 4
 """How many groups of files import each other, at least for type checkers. May only shrink."""
 SENTENCE_MAKERS: Final = ("TextNote", "notes_with_share")
-PLACES_OF_SENTENCES: Final = 80
+PLACES_OF_SENTENCES: Final = 4
 """At how many places notes may be made."""
 
 

@@ -42,7 +42,7 @@ MAY_IMPORT = {
         *("model", "columns", "comparison", "roofline"),
     },
     "gate": {
-        *("advice", "errors", "findings", "large_arrays", "units"),
+        *("advice", "errors", "large_arrays", "units"),
         *("model", "columns", "comparison", "roofline", "query"),
     },
     "findings": {"advice", "errors", "units", "model"},

@@ -13,7 +13,9 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.columns.catalog import group_keys
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import PROFILES
+from tests.findings.found import with_code
 from tests.small import Operator, profile_of
 
 TINY = str(PROFILES / "tiny.json")
@@ -327,8 +329,8 @@ def test_a_slow_pattern_is_stopped() -> None:
 
 
 def test_a_type_has_a_note_if_the_profile_has_no_operators() -> None:
-    (note, *_) = pa.run(pa.Query(types="Conv"), profile_of([])).notes
-    assert note == "type Conv: the profile has no such operator; no operator has a type"
+    (finding,) = with_code(pa.run(pa.Query(types="Conv"), profile_of([])).notes, "unknown-type")
+    assert (finding["type"], finding["meant"], finding["common"]) == ("Conv", (), ())
 
 
 def test_quotes_stand_for_an_empty_text() -> None:
@@ -349,18 +351,16 @@ def test_an_order_that_leaves_out_most_of_the_time_has_a_note(
 ) -> None:
     known = Operator("a", "T", 5, work=(1, 1))
     profile = profile_of([known, Operator("b", "T", unknown_us)])
-    note = (
-        "computation is N/A for 1 operator (54.5% of the time); rows with N/A come last; "
-        "--order-by time ranks them, too"
-    )
+    unranked = {"operators": 1, "column": "computation"}
+    finding = Finding.of("unranked-rows", Kind.ANSWER, share=0.545, **unranked)
     for query in (pa.Query(order="computation"), pa.Query(order="computation", where="name == a")):
-        expected = [note] if is_most and not query.where else []
-        assert [one for one in pa.run(query, profile).notes if "ranks" in one] == expected
+        expected = [finding] if is_most and not query.where else []
+        notes = pa.run(query, profile).notes
+        assert with_code(notes, "unranked-rows", decimals=3) == expected
 
 
 def test_an_order_without_effect_has_a_note_from_two_rows_on() -> None:
-    note = "computation is N/A in all rows, so ordering by it has no effect; --order-by time ranks them"
-    for count, notes in ((1, []), (2, [note])):
+    idle = {"column": "computation", "of_host": False, "has_times": True}
+    for count, notes in ((1, ()), (2, (Finding.of("idle-order", Kind.ANSWER, **idle),))):
         profile = profile_of([Operator(f"a{number}", "T", 1) for number in range(count)])
-        found = pa.run(pa.Query(order="computation"), profile).notes
-        assert [one for one in found if "order" in one] == notes
+        assert pa.run(pa.Query(order="computation"), profile).notes == notes

@@ -10,8 +10,8 @@ from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import HOST, is_run_key
-from profile_analyze.query.notes.other_side import other_side_notes
-from profile_analyze.query.notes.unmatched import wildcard_notes
+from profile_analyze.query.notes.filters import wildcard_findings
+from profile_analyze.query.notes.sums import other_side_findings
 from profile_analyze.query.run import run
 from profile_analyze.report.facts.totals import notes_on_copy_time
 from profile_analyze.report.formats.output_formats import (
@@ -60,7 +60,7 @@ def notes_on_answer(
     yield from summary.notes
     for table in tables:
         yield from renderer.notes(table)
-        yield from other_side_notes(table, showing.columns)
+        yield from other_side_findings(table, showing.columns)
     yield from _notes_on_conditions(source, verdicts, asking.query)
     if not tables and _filters_rows_only(asking):
         yield Finding.of("totals-ignore-filters", Kind.ANSWER)
@@ -87,7 +87,7 @@ def _notes_on_conditions(
     for one in verdicts:
         about = one.condition.about(query)
         # If no operator matches, the verdict itself has a suggestion.
-        if (notes := [*wildcard_notes(about)]) and run(about, source).matched:
+        if (notes := [*wildcard_findings(about)]) and run(about, source).matched:
             yield from notes
     if verdicts and query.having:
         yield Finding.of("idle-having", Kind.ANSWER)

@@ -49,3 +49,8 @@ class Rule(NamedTuple):
     """The limit from which on there is a finding, and where the limit comes from."""
     limits: str = ""
     """What the rule cannot know."""
+    brief: Says | None = None
+    """The sentence after a subject that the reader knows, such as the condition that it is about;
+    None if the whole sentence suits."""
+    advice: Says | None = None
+    """What to do, if `brief` does not say so."""

@@ -12,6 +12,7 @@ from profile_analyze.units import counted, percent, short_time, significant, tim
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from profile_analyze.findings.rule import Says
     from profile_analyze.model.findings import Size, Subject
     from profile_analyze.model.notes import Note
 
@@ -59,10 +60,25 @@ def sentence(finding: Finding, time_unit: str = "auto") -> str:
     `time_unit` is a unit for all times, such as `ms`. With `auto`, each time has the unit that
     suits it.
     """
-    words = _Words(finding.size, finding.of_base, time_unit)
-    says, values = rule_of(finding.code).says, dict(finding.values)
-    text = _filled(says, words, values) if isinstance(says, str) else says(words, **values)
+    text = _said(rule_of(finding.code).says, finding, time_unit)
     return "".join(f"{subject_text(one)}: " for one in finding.subjects) + text
+
+
+def brief(finding: Finding, time_unit: str = "auto") -> str:
+    """Return what a finding says after a subject that the reader knows, such as a condition."""
+    rule = rule_of(finding.code)
+    return _said(rule.brief or rule.says, finding, time_unit)
+
+
+def advice(finding: Finding) -> str:
+    """Return what to do about a finding, which `brief` does not say; empty if there is nothing."""
+    says = rule_of(finding.code).advice
+    return _said(says, finding, "auto") if says else ""
+
+
+def _said(says: str | Says, finding: Finding, time_unit: str) -> str:
+    words, values = _Words(finding.size, finding.of_base, time_unit), dict(finding.values)
+    return _filled(says, words, values) if isinstance(says, str) else says(words, **values)
 
 
 def subject_text(subject: Subject) -> str:

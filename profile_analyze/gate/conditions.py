@@ -35,7 +35,6 @@ from profile_analyze.comparison.formulas import ALL_VERDICTS
 from profile_analyze.errors import QueryError
 from profile_analyze.gate.limits import parse_limit
 from profile_analyze.gate.work import WORK_METRICS
-from profile_analyze.query.notes.unmatched import matches_none
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -184,7 +183,7 @@ class FailCondition(NamedTuple):
         about = self.about(query)
         of_where = about.conditions[:-1] if self.subject else about.conditions
         for one in conditions_on_verdicts(about):
-            if matches_none(one, ALL_VERDICTS):
+            if one.matches_none(ALL_VERDICTS):
                 option = f"--where {one.text!r}: " if one in of_where else ""
                 raise QueryError(
                     f"where: {option}there is no verdict {one.value!r}; the verdicts are "

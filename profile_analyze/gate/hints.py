@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from profile_analyze.gate.conditions import NO_FILTERS, TOTAL, WALL, conditions_on_verdicts
+from profile_analyze.model.findings import Finding
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.numbers import median
-from profile_analyze.query.notes.missing_times import missing_times_of, untimed_clause
-from profile_analyze.query.notes.unmatched import advice_on_last_condition
+from profile_analyze.query.missing_times import missing_times_of
+from profile_analyze.query.notes.filters import ON_CONDITION
 from profile_analyze.query.run import run
 from profile_analyze.query.run_times import walls_s
 
@@ -37,6 +38,17 @@ _FILTERS: Final[Mapping[str, str]] = {
 """The words for each filter of `Query`."""
 
 
+class Hint(NamedTuple):
+    """What to append to the reason for an outcome."""
+
+    text: str = ""
+    """Words that follow the reason."""
+    finding: Finding | None = None
+    """What follows them, as a finding."""
+    advice: str = ""
+    """Words that follow the finding."""
+
+
 def reason_unknown(condition: FailCondition, *, of_base: bool) -> str:
     """Return the reason if no selected operator of the profile, or of the baseline, has a time."""
     side = " of the baseline" if of_base else ""
@@ -48,19 +60,19 @@ def reason_unknown(condition: FailCondition, *, of_base: bool) -> str:
     return f"the time{side} is N/A"
 
 
-def hint_on(condition: FailCondition, table: Table, source: Profile | Comparison) -> str:
+def hint_on(condition: FailCondition, table: Table, source: Profile | Comparison) -> Hint:
     """Return advice on a condition that is probably a mistake; empty if it looks right.
 
     `table` has the operators of `source` that the condition selects.
     """
     if not table.matched:
         return _hint_on_no_operator(condition, table, source)
-    if without_times := _hint_on_missing_times(condition, table):
+    if any(without_times := _hint_on_missing_times(condition, table)):
         return without_times
     # A condition that selects rows by their verdict may not limit the change of a time: see
     # `FailCondition.check_selection`. So `> +LIMIT` is no advice for it.
     if table.shown.comparison is None or conditions_on_verdicts(table.query):
-        return ""
+        return Hint()
     return _hint_on_baseline(condition, table.shown.per_unit("base"))
 
 
@@ -69,7 +81,7 @@ def hint_on_runs(
     profile: Profile,
     times: NDArray[np.float64],
     base: NDArray[np.float64] | None,
-) -> str:
+) -> Hint:
     """Return advice on a condition on wall times; empty if it looks right.
 
     `times` and `base` have the wall times of both sides, shape (1, units) each.
@@ -82,42 +94,46 @@ def hint_on_runs(
         if walls is not None and np.isnan(walls).all()
     ]
     if lacking:
-        return f": no file of the {lacking[0]} has the wall time of a run; limit total instead"
-    return "" if base is None else _hint_on_baseline(condition, base)
+        return Hint(
+            f": no file of the {lacking[0]} has the wall time of a run; limit total instead"
+        )
+    return Hint() if base is None else _hint_on_baseline(condition, base)
 
 
-def _hint_on_baseline(condition: FailCondition, base: NDArray[np.float64]) -> str:
+def _hint_on_baseline(condition: FailCondition, base: NDArray[np.float64]) -> Hint:
     """Return advice on an absolute limit that the baseline exceeds, too; empty for others."""
     if not condition.above or condition.limit_unit != "s" or not median(base) > condition.limit:
-        return ""
+        return Hint()
     before, _, limit = condition.text.rpartition(">")
     change = f"{before.rstrip()} > +{limit.lstrip()}"
-    return f"; the baseline is beyond this limit, too; to limit the change, write {change!r}"
+    return Hint(f"; the baseline is beyond this limit, too; to limit the change, write {change!r}")
 
 
-def _hint_on_model(condition: FailCondition) -> str:
-    return f"; a model that has not run has no times: {condition.advice_on_work}"
+def _hint_on_model(condition: FailCondition) -> Hint:
+    return Hint(f"; a model that has not run has no times: {condition.advice_on_work}")
 
 
 def _hint_on_no_operator(
     condition: FailCondition, table: Table, source: Profile | Comparison
-) -> str:
+) -> Hint:
     """Return why the condition selects no operator, or what to write; empty if that is unclear."""
     if not table.recorded and not condition.is_of_work:
-        return f": {condition.metric} is N/A for all operators"
+        return Hint(f": {condition.metric} is N/A for all operators")
     if by_filters := _hint_on_filters(condition, table.query, source):
-        return by_filters
+        return Hint(by_filters)
+    findings = [one for one in table.notes if isinstance(one, Finding)]
     if len(table.without_times) and not condition.is_of_work:
-        side = MEASURES[table.query.measure].side
-        time = f"a {side} time"
-        return f": {untimed_clause(table.shown.profile, table.without_times, time)}"
+        return Hint(finding=next(one for one in findings if one.code == "nothing-matches"))
     # `FailCondition.about` appends the subject to the conditions of the question, so the last
     # condition is the subject.
-    is_advised = condition.subject and not conditions_on_verdicts(table.query)
-    return advice_on_last_condition(table) if is_advised else ""
+    if not condition.subject or conditions_on_verdicts(table.query):
+        return Hint()
+    text = table.query.conditions[-1].text
+    about = [one for one in findings if one.code in ON_CONDITION and one["condition"] == text]
+    return Hint(finding=min(about, key=lambda one: ON_CONDITION.index(one.code), default=None))
 
 
-def _hint_on_missing_times(condition: FailCondition, table: Table) -> str:
+def _hint_on_missing_times(condition: FailCondition, table: Table) -> Hint:
     """Return why a side has no times at all, or what to do; empty if the condition has times."""
     if table.shown.profile.model is not None:
         return _hint_on_model(condition)
@@ -125,8 +141,8 @@ def _hint_on_missing_times(condition: FailCondition, table: Table) -> str:
     # An absolute limit does not need the times of the baseline.
     is_needed = condition.relative or np.isnan(table.shown.per_unit("time")).all()
     if not (missing and is_needed):
-        return _hint_on_missing_kernels(condition, table)
-    return f": {missing}{_instead_of_total(condition, table)}"
+        return Hint(_hint_on_missing_kernels(condition, table))
+    return Hint(finding=missing, advice=_instead_of_total(condition, table))
 
 
 def _instead_of_total(condition: FailCondition, table: Table) -> str:

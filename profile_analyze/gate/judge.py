@@ -10,10 +10,14 @@ from profile_analyze.comparison.formulas import tests_of
 from profile_analyze.comparison.intervals import median_interval, ratios_of
 from profile_analyze.comparison.row_tests import OperatorTimes, compare_rows
 from profile_analyze.comparison.statistics import SIGNIFICANT, adjusted
-from profile_analyze.findings.rules.comparison import reason_of
-from profile_analyze.gate.hints import hint_on, hint_on_runs, reason_unknown
+from profile_analyze.gate.hints import Hint, hint_on, hint_on_runs, reason_unknown
 from profile_analyze.gate.sides import damage_of, judges_change, with_doubt
-from profile_analyze.gate.verdicts import ByVerdicts, outcome_by_verdicts, reason_too_few
+from profile_analyze.gate.verdicts import (
+    ByVerdicts,
+    outcome_by_verdicts,
+    reason_few_for_one_condition,
+    reason_too_few,
+)
 from profile_analyze.gate.work import (
     amounts_of,
     is_beyond,
@@ -23,9 +27,8 @@ from profile_analyze.gate.work import (
 from profile_analyze.model.joining.iterations import required_noun, unit_noun
 from profile_analyze.model.numbers import median
 from profile_analyze.model.profile import Profile
-from profile_analyze.query.notes.few_units import reason_few_for_one_condition
-from profile_analyze.query.notes.wall_times import wall_times
 from profile_analyze.query.run import run
+from profile_analyze.query.wall_times import wall_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from profile_analyze.comparison.row_tests import RowTests
     from profile_analyze.gate.conditions import FailCondition
     from profile_analyze.gate.verdicts import Selected
+    from profile_analyze.model.findings import Finding
     from profile_analyze.query.question import Query
 
 Outcome: TypeAlias = Literal["met", "uncertain", "passed", "unjudged"]
@@ -50,7 +54,14 @@ class FailVerdict(NamedTuple):
     condition: FailCondition
     outcome: Outcome
     reason: str
-    """The reason for the outcome, in words."""
+    """The reason for the outcome, in words. `finding` and `advice` follow."""
+    finding: Finding | None = None
+    """What explains the outcome, if it is more than `reason`: a damaged file, missing times, few
+    runs, or what a condition without operators probably means."""
+    advice: str = ""
+    """What to do, after `finding`; may be empty."""
+    doubt: Finding | None = None
+    """Why the two sides may not belong together; usually None."""
     time_s: float = np.nan
     base_s: float = np.nan
     low: float = np.nan
@@ -94,8 +105,8 @@ class _Measured(NamedTuple):
     """See `FailVerdict.unit`."""
     required: str
     """The plural noun for the units that a verdict needs: see `iterations.required_noun`."""
-    hint: str
-    """Advice to append to the reason if the condition does not pass; may be empty."""
+    hint: Hint
+    """Advice to append to the reason if the condition does not pass."""
     by_verdicts: ByVerdicts
     """What the verdicts say, if the condition selects operators by their verdict."""
 
@@ -160,16 +171,15 @@ def _verdict_without_times(
     """
     found = ByVerdicts()
     if damage := damage_of(source):
-        return FailVerdict(condition, "unjudged", damage), found
+        return FailVerdict(condition, "unjudged", "", damage), found
     if not isinstance(source, Profile):
         about = condition.about(query)
         mismatch = source.mismatch
         if mismatch and judges_change(condition, query):
-            reason = reason_of(mismatch.finding)
-            return FailVerdict(condition, "unjudged", f"{reason}; {reason.advice}"), found
+            return FailVerdict(condition, "unjudged", "", doubt=mismatch.finding), found
         found = outcome_by_verdicts(about, source)
         if found.outcome:
-            return FailVerdict(condition, found.outcome, found.reason), found
+            return FailVerdict(condition, found.outcome, found.reason, found.finding), found
     if condition.is_of_work:
         return _verdict_on_work(condition, query, source, found), found
     return None, found
@@ -182,20 +192,28 @@ def _verdict_on_work(
     about = condition.about(query)
     amounts = amounts_of(condition.metric, about, source, relative=relative)
     beyond = is_beyond(amounts, condition.limit, condition.limit_unit, above=condition.above)
-    why_unjudged = reason_unjudged(amounts, condition.metric, relative=relative)
+    why_unjudged, hint = reason_unjudged(amounts, condition.metric, relative=relative), Hint()
     if not (amounts.operators or amounts.in_bodies):
-        why_unjudged += hint_on(condition, run(about, source), source)
+        hint = hint_on(condition, run(about, source), source)
     if not (why_unjudged or beyond):
-        why_unjudged = by_verdicts.reason
-    outcome: Outcome = "unjudged" if why_unjudged else "met" if beyond else "passed"
-    return FailVerdict(
+        why_unjudged, hint = by_verdicts.reason, Hint(finding=by_verdicts.finding)
+    is_unjudged = bool(why_unjudged or hint.finding)
+    outcome: Outcome = "unjudged" if is_unjudged else "met" if beyond else "passed"
+    judged = f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}"
+    verdict = FailVerdict(
         condition,
         outcome,
-        why_unjudged or f"{'' if beyond else 'not '}beyond the limit{left_out_text(amounts)}",
+        why_unjudged if is_unjudged else judged,
         amount=amounts.ours.value,
         base_amount=amounts.base.value if relative else np.nan,
-        selected=None if why_unjudged else by_verdicts.selected,
+        selected=None if is_unjudged else by_verdicts.selected,
     )
+    return _with_hint(verdict, hint)
+
+
+def _with_hint(verdict: FailVerdict, hint: Hint) -> FailVerdict:
+    reason = f"{verdict.reason}{hint.text}"
+    return verdict._replace(reason=reason, finding=hint.finding, advice=hint.advice)
 
 
 def _measure(
@@ -247,7 +265,8 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
     base_s = np.nan if measured.base is None else median(measured.base)
     reason_unjudged = _reason_unjudged(measured)
     if reason_unjudged:
-        return FailVerdict(condition, "unjudged", reason_unjudged + measured.hint, time_s, base_s)
+        verdict = FailVerdict(condition, "unjudged", reason_unjudged, time_s=time_s, base_s=base_s)
+        return _with_hint(verdict, measured.hint)
     limit = condition.limit
     relative_ratio = np.nan
     if measured.tests is None:
@@ -257,7 +276,17 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
         estimate, bounds = _ratio_with_interval(measured.tests, time_s / base_s)
         relative_ratio = estimate if measured.tests.is_relative[0] else np.nan
         limit = 1 + limit / (base_s if condition.limit_unit == "s more" else 1.0)
-    verdict = FailVerdict(condition, "passed", "", time_s, base_s, *bounds, relative_ratio, p_value)
+    verdict = FailVerdict(
+        condition,
+        "passed",
+        "",
+        time_s=time_s,
+        base_s=base_s,
+        low=bounds[0],
+        high=bounds[1],
+        relative_ratio=relative_ratio,
+        p_value=p_value,
+    )
     few = _reason_few(measured, conditions)
     verdict = _decided(verdict, estimate, limit, few, strict=strict)
     if measured.tests is not None:
@@ -266,11 +295,13 @@ def _verdict(measured: _Measured, p_value: float, conditions: int, *, strict: bo
             verdict = verdict._replace(over_pairs=over_pairs)
         if condition.exceeds(time_s / base_s, limit) != condition.exceeds(estimate, limit):
             verdict = verdict._replace(reason=f"the relative change is {verdict.reason}")
-    if verdict.outcome == "passed" and measured.by_verdicts.reason:
-        return verdict._replace(outcome="unjudged", reason=measured.by_verdicts.reason)
-    hint = "" if verdict.outcome == "passed" else measured.hint
-    selected = measured.by_verdicts.selected
-    return verdict._replace(reason=f"{verdict.reason}{hint}", selected=selected)
+    by_verdicts = measured.by_verdicts
+    if verdict.outcome == "passed" and not by_verdicts.may_pass:
+        return verdict._replace(
+            outcome="unjudged", reason=by_verdicts.reason, finding=by_verdicts.finding
+        )
+    hint = Hint() if verdict.outcome == "passed" else measured.hint
+    return _with_hint(verdict._replace(selected=by_verdicts.selected), hint)
 
 
 def _ratio_with_interval(tests: RowTests, medians: float) -> tuple[float, tuple[float, float]]:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from profile_analyze.findings.rules.comparison import reason_of
-from profile_analyze.findings.sentences import as_text
 from profile_analyze.gate.conditions import conditions_on_verdicts
 from profile_analyze.gate.work import WORK_METRICS
-from profile_analyze.model.notes import Importance
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.profile import Profile
 from profile_analyze.units import scaled_text, short_time
 
@@ -22,12 +20,12 @@ if TYPE_CHECKING:
     from profile_analyze.query.question import Query
 
 
-def damage_of(source: Profile | Comparison) -> str:
-    """Return the note that a file is damaged; empty if no file is damaged."""
+def damage_of(source: Profile | Comparison) -> Finding | None:
+    """Return the finding that a file is damaged; None if no file is damaged."""
     own = source.notes
     notes = own if isinstance(source, Profile) else (*source.profile.notes, *own)
-    damaged = (note for note in notes if note.importance == Importance.DAMAGED)
-    return next(map(as_text, damaged), "")
+    damaged = (one for one in notes if isinstance(one, Finding) and one.kind == Kind.DAMAGED)
+    return next(damaged, None)
 
 
 def judges_change(condition: FailCondition, query: Query) -> bool:
@@ -49,12 +47,18 @@ def with_doubt(verdict: FailVerdict, query: Query, source: Profile | Comparison)
         return verdict
     if not judges_change(verdict.condition, query):
         return verdict
-    doubt = reason_of(source.doubt.finding)
+    verdict = verdict._replace(doubt=source.doubt.finding)
     if verdict.outcome not in ("passed", "uncertain"):
-        return verdict._replace(reason=f"{doubt}; {verdict.reason}")
-    reason = f"{doubt}; {_absolute_limit(verdict, query) or doubt.advice}"
+        return verdict
+    reason = _absolute_limit(verdict, query)
     return verdict._replace(
-        outcome="unjudged", reason=reason, not_ruled_out=np.nan, over_pairs=np.nan, selected=None
+        outcome="unjudged",
+        reason=reason,
+        finding=None,
+        advice="",
+        not_ruled_out=np.nan,
+        over_pairs=np.nan,
+        selected=None,
     )
 
 

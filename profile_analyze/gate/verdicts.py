@@ -9,18 +9,21 @@ import numpy as np
 from profile_analyze.comparison.compared_work import CHANGED, WORK_VERDICTS
 from profile_analyze.comparison.statistics import (
     LEAST_RUNS,
+    SIGNIFICANT,
     SUGGESTED_RUNS,
     UNCERTAIN,
+    least_p,
     too_few_runs,
 )
+from profile_analyze.comparison.verdicts import least_runs
 from profile_analyze.gate.conditions import conditions_on_verdicts
 from profile_analyze.gate.work import share_of_time
 from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.joining.iterations import required_noun
 from profile_analyze.model.terms import ABSENT
 from profile_analyze.query.distinct_names import details_of
-from profile_analyze.query.notes.few_units import enough_for_one_operator, hidden_of
-from profile_analyze.query.notes.missing_times import missing_times_of
+from profile_analyze.query.few_units import enough_for_one_operator, hidden_of
+from profile_analyze.query.missing_times import missing_times_of
 from profile_analyze.query.rows import MOST_UNKNOWN
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.comparison.comparison import Comparison
+    from profile_analyze.model.findings import Finding
     from profile_analyze.query.question import Query
     from profile_analyze.query.table import Table
 
@@ -54,9 +58,16 @@ class ByVerdicts(NamedTuple):
     """The outcome if no operator has the verdict; None if the limit must be judged."""
     reason: str = ""
     """The reason for the outcome. If the limit must be judged, this is the reason why the condition
-    cannot pass, whatever the value; empty if it can pass."""
+    cannot pass, whatever the value; empty if it can pass, or if `finding` says why."""
     selected: Selected | None = None
     """The operators that have the verdict; None if there is none."""
+    finding: Finding | None = None
+    """Why the condition cannot be judged, if a finding says so."""
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the condition can pass, if the limit must be judged."""
+        return not (self.reason or self.finding)
 
 
 def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
@@ -74,7 +85,7 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
         return ByVerdicts()
     table, verdicts = _all_verdicts(about, source)
     if source.profile.origin.times != ABSENT and (missing := missing_times_of(table)):
-        return ByVerdicts("unjudged", str(missing))
+        return ByVerdicts("unjudged", finding=missing)
     holds = np.all([[*one.holds_for(verdicts.categories)] for one in of_verdicts], 0)
     met = verdicts.where(holds)
     selected = {one for one, held in zip(verdicts.categories, holds, strict=True) if held}
@@ -85,17 +96,18 @@ def outcome_by_verdicts(about: Query, source: Comparison) -> ByVerdicts:
     uncertain = verdicts.where(one == UNCERTAIN for one in verdicts.categories) & ~met & may_hold
     rest = _unknown_in_words(table, unknown) if unknown.any() else ""
     unjudged = "" if not rest or share_of_time(table, unknown) <= MOST_UNKNOWN else rest
+    finding = None
     if not unjudged and not selected.isdisjoint(CHANGED):
         hidden = hidden_of(source, table)
         if share_of_time(table, hidden.rows & uncertain) > MOST_UNKNOWN:
-            unjudged = hidden.reason
+            finding = hidden.finding
     if not len(table) or met.any():
-        return ByVerdicts(None, unjudged, _selected(table, met))
-    if unjudged:
+        return ByVerdicts(None, unjudged, _selected(table, met), finding)
+    if unjudged or finding:
         units = (table.shown.per_unit(name).shape[1] for name in ("time", "base"))
         required = required_noun(about.unit, source.profile.runs, source.base.runs)
         few = reason_too_few(required, *units, enough=enough_for_one_operator(table))
-        return ByVerdicts("unjudged", few or unjudged)
+        return ByVerdicts("unjudged", few or unjudged, finding=None if few else finding)
     return _if_none_has_the_verdict(table, uncertain, rest)
 
 
@@ -159,6 +171,22 @@ def reason_too_few(
         )
         return f"{too_few}; record at least {number} each by its own process, and name them all"
     return ""
+
+
+def reason_few_for_one_condition(units: tuple[int, int], conditions: int, noun: str) -> str:
+    """Return why the units are too few to show a change for one condition alone; empty if not.
+
+    `units` has the units of each side. The p-values of all `conditions` are corrected together.
+    """
+    # The correction multiplies p by the number of conditions.
+    permitted = SIGNIFICANT / conditions
+    if least_p(*units) <= permitted:
+        return ""
+    return (
+        f"{units[0]} {noun} and {units[1]} of the baseline are too few to show a change for just "
+        f"one of {conditions} conditions, however large; {least_runs(permitted)} on each side are "
+        "enough"
+    )
 
 
 def _all_verdicts(about: Query, source: Comparison) -> tuple[Table, Categorical[str]]:

@@ -203,3 +203,18 @@ def as_value(value: Any) -> Value:
         return value
     assert isinstance(value, Sequence), f"a finding cannot have a {type(value).__name__}"
     return tuple(map(as_value, value))
+
+
+def as_shown(finding: Finding) -> Finding:
+    """Return the finding with three digits in each number, as sentences have them.
+
+    Findings that differ only in further digits say the same.
+    """
+    values = tuple((name, _three_digits(value)) for name, value in finding.values)
+    return replace(finding, values=values, size=Size(*map(_three_digits, finding.size)))
+
+
+def _three_digits(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_three_digits, value))
+    return float(f"{value:.3g}") if isinstance(value, float) else value

@@ -7,7 +7,7 @@ from functools import partial
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from profile_analyze.model.findings import BASELINE, Beside, Finding, Kind, Size, Subject
+from profile_analyze.model.findings import BASELINE, Beside, Finding, Kind, Size, Subject, as_shown
 from profile_analyze.units import counted, percent, short_time
 
 if TYPE_CHECKING:
@@ -198,14 +198,14 @@ def by_importance(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 def _key(note: Note) -> tuple[Any, ...]:
     """Return what equal notes have in common."""
-    return (str(note),) if isinstance(note, TextNote) else (note,)
+    return (str(note),) if isinstance(note, TextNote) else (as_shown(note),)
 
 
 def _alike(note: Note) -> tuple[Any, ...]:
     """Return what a note on the profile and the same note on the baseline have in common."""
     if isinstance(note, TextNote):
         return (note.pattern, isnan(note.share))
-    return (replace(note.without_size, kind=Kind.CONTEXT), isnan(note.share))
+    return (as_shown(replace(note.without_size, kind=Kind.CONTEXT)), isnan(note.share))
 
 
 def _once_for_both_sides(notes: Collection[Note]) -> Iterator[Note]:

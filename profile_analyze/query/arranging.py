@@ -9,7 +9,7 @@ import numpy as np
 
 from profile_analyze.model.categorical import Categorical, taken
 from profile_analyze.query.filters import evaluate, meeting_all
-from profile_analyze.query.notes.answer import none_matches_notes, unjudged_notes
+from profile_analyze.query.notes.filters import row_findings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,6 @@ def arranged(table: Table, arrangement: Arrangement) -> Table:
     matching, unjudged = meeting_all(evaluate(arrangement.conditions, table.values), every)
     candidates = np.flatnonzero(matching)
     chosen = in_order(arrangement.orders, table.values, candidates)[: arrangement.top or None]
-    noun = table.name.removesuffix("s")
     return replace(
         table,
         values={name: taken(table.values[name], chosen) for name in table.columns},
@@ -67,8 +66,7 @@ def arranged(table: Table, arrangement: Arrangement) -> Table:
         available=len(candidates),
         notes=(
             *table.notes,
-            *unjudged_notes(unjudged, noun),
-            *none_matches_notes(len(table), len(candidates), noun),
+            *row_findings(unjudged, len(table), len(candidates), table.name.removesuffix("s")),
         ),
         arrangement=arrangement,
     )

@@ -7,7 +7,7 @@ This module parses a condition and compares single values with it, without impor
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import combinations
 from math import inf, isnan, nan
 from operator import ge, gt, le, lt
@@ -24,7 +24,7 @@ from profile_analyze.advice.conditions import (
 )
 from profile_analyze.advice.names import LONGEST_ADVISED
 from profile_analyze.columns.patterns import compile_pattern, finds
-from profile_analyze.errors import QuantityError, QueryError
+from profile_analyze.errors import PatternError, QuantityError, QueryError
 from profile_analyze.model.natural_order import natural_sort_key
 from profile_analyze.units import EXAMPLES, SCALED, parse_quantity, percent
 
@@ -55,6 +55,8 @@ _SHARE: Final = "share"
 PATTERN_OPERATORS: Final = ("~", "!~")
 _TEXT_OPERATORS: Final = ("==", "!=", *PATTERN_OPERATORS)
 _OPPOSITES: Final = {"==": "!=", "!=": "==", "~": "!~", "!~": "~"}
+_POSITIVE: Final = {"!=": "==", "!~": "~"}
+"""For each operator with a negation, the operator without it."""
 _NAME: Final = r"param\.[^\s=!<>~]+|scope/\w+|[A-Za-z_][\w.]*"
 _SYMBOLS: Final = "=!<>~\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}\N{NOT EQUAL TO}"
 _FURTHER_CONDITION: Final = (
@@ -125,9 +127,9 @@ class Condition(NamedTuple):
         return self.column.unit if has_units and self.value[-1:].isdecimal() else ""
 
     @property
-    def unknown_noun(self) -> str:
-        """What notes call the values that this condition cannot judge."""
-        return "N/A or a text" if self.column.kind == "mixed" and self.compares_numbers else "N/A"
+    def leaves_out_texts(self) -> bool:
+        """Whether texts, not only values that are N/A, cannot meet the condition."""
+        return self.column.kind == "mixed" and self.compares_numbers
 
     def excludes(self, other: Condition) -> bool:
         """Whether no value can meet both conditions. `other` must be on the same column.
@@ -165,6 +167,13 @@ class Condition(NamedTuple):
             not isinstance(one, str) and bool(self.holds_for_numbers(_rounded(one)))
             for one in categories
         )
+
+    def matches_none(self, categories: Iterable[Any]) -> bool:
+        """Return whether no category matches the text or pattern, ignoring a negation."""
+        positive = self._replace(operator=_POSITIVE.get(self.operator, self.operator))
+        with suppress(PatternError):  # the pattern may be too slow, and then there is no message
+            return not any(positive.holds_for(categories))
+        return False
 
     def _equals(self, category: Any) -> bool:
         """Whether a category equals `value`, as a text or number. Blanks in shapes are ignored."""

@@ -18,8 +18,9 @@ from profile_analyze.query.arranging import in_order
 from profile_analyze.query.filters import evaluate, meeting_all, select
 from profile_analyze.query.group_rows import GroupRows
 from profile_analyze.query.grouping import Grouping
-from profile_analyze.query.notes.answer import group_notes, notes_on, unjudged_notes
-from profile_analyze.query.notes.row_sums import split_sum_notes
+from profile_analyze.query.notes.answer import findings_on
+from profile_analyze.query.notes.filters import group_findings
+from profile_analyze.query.notes.sums import split_sum_findings
 from profile_analyze.query.order import Order
 from profile_analyze.query.rows import OperatorRows
 from profile_analyze.query.shown_rows import ShownRows
@@ -67,10 +68,13 @@ def run(query: Query, source: Profile | Comparison) -> Table:
             *profile.notes,
             *profile.notes_on_runs,
             *(() if isinstance(source, Profile) else source.notes),
-            *split_sum_notes(whole if isinstance(whole, Profile) else whole.profile, operators),
-            *notes_on(operators, rows, shown, selection),
-            *unjudged_notes(unjudged_groups, "group"),
-            *(group_notes(rows, len(candidates)) if isinstance(rows, GroupRows) else ()),
+            *split_sum_findings(whole if isinstance(whole, Profile) else whole.profile, operators),
+            *findings_on(operators, rows, shown, selection),
+            *(
+                group_findings(rows, unjudged_groups, len(candidates))
+                if isinstance(rows, GroupRows)
+                else ()
+            ),
         ),
         asked=asked,
     )

@@ -1,4 +1,4 @@
-"""The times of whole runs: how much time operators explain, and which runs are unusually slow."""
+"""The times of whole runs, and how much of them operators explain."""
 
 from __future__ import annotations
 
@@ -7,25 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.model.frozen import is_constant
-from profile_analyze.model.joining.iterations import (
-    indices_in_process,
-    runs_by_process,
-    runs_of_units,
-)
+from profile_analyze.model.joining.iterations import only_runs, runs_of_units
 from profile_analyze.model.measuring import on_side
-from profile_analyze.model.notes import Importance, Note, TextNote
-from profile_analyze.model.numbers import (
-    QUANTILES,
-    exact_sums,
-    median,
-    quantile_of_runs,
-    ratio,
-)
+from profile_analyze.model.numbers import QUANTILES, exact_sums, median, ratio
 from profile_analyze.model.terms import DEVICE, HOST
-from profile_analyze.units import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -35,14 +23,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_LEAST_RUNS: Final = 3
-"""With fewer runs, nobody can tell which runs are slower than usual."""
 _ROUNDING: Final = 1.001
 """If operators take longer than their run by up to this factor, the excess is a rounding error."""
-_SLOW: Final = 1.2
-"""A run at the start counts as warm-up if it takes more than this multiple of the median."""
-_OUTLIER: Final = 3.0
-"""A run after the warm-up is an outlier if it takes at least this multiple of the median."""
 _SIDES: Final[Mapping[float, Side]] = {0.0: DEVICE, 1.0: HOST}
 """The side by the share of runs that are explained by host times."""
 LEAST_WAITS: Final = 0.01
@@ -230,80 +212,12 @@ def _runs_with_one_line(profile: Profile, side: Side) -> NDArray[np.bool_]:
     return np.asarray(uses.sum(axis=0) == 1)
 
 
-def warm_up_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if the first runs of a process took longer than its other runs."""
-    if len(profile.runs) < _LEAST_RUNS:
-        return
-    kind, times_s = _times_of_runs(profile)
-    slow = [
-        _first_slow_runs(times_s[runs]) for runs in runs_by_process(profile.runs, least=_LEAST_RUNS)
-    ]
-    count = max((runs for runs, _ in slow), default=0)
-    if not count:
-        return
-    slowest = max(multiple for _, multiple in slow)
-    skipped = profile.skipped_runs
-    slow_processes = sum(runs > 0 for runs, _ in slow)
-    processes = len(profile.processes)
-    of_processes = (
-        f"all {processes}" if slow_processes == processes else f"{slow_processes} of {processes}"
-    )
-    in_processes = "" if processes == 1 else f" in {of_processes} processes"
-    first = f"run {skipped + 1}" if count == 1 else f"runs {skipped + 1} to {skipped + count}"
-    is_one = count == 1 and slow_processes == 1
-    time_is = f"{kind} time of" if count == 1 else f"{kind} times of"
-    is_up_to = "is" if is_one else "is up to" if count == 1 else "are up to"
-    leaves = "leaves it out" if is_one else "leaves them out"
-    yield TextNote(
-        f"the {time_is} {first}{in_processes} {is_up_to} {slowest:.1f} times the median; "
-        f"--skip-runs {skipped + count} {leaves}",
-        Importance.WRONG,
-    )
+def with_device_times(profile: Profile) -> Profile:
+    """Return the profile with only the runs that have a device time, or with all if none has one.
 
-
-def _times_of_runs(profile: Profile) -> tuple[str, Floats]:
-    """Return the time of each run, and which time this is: the wall time if every run has one."""
-    walls = walls_s(profile)
-    if not np.isnan(walls).any():
-        return "wall", walls
-    device_s = profile.totals_s("time")
-    if not np.isnan(device_s).all():
-        return "device", device_s
-    return "host", profile.totals_s("host_time")
-
-
-def outlier_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if runs after the slow first ones took far longer than the median run."""
-    walls = walls_s(profile)
-    multiples = np.full(len(walls), np.nan)  # of the median
-    for runs in runs_by_process(profile.runs, least=_LEAST_RUNS):
-        first, _ = _first_slow_runs(walls[runs])
-        median = quantile_of_runs(walls[runs][np.newaxis], 0.5)
-        multiples[runs[first:]] = ratio(walls[runs], median)[first:]
-    outliers = np.flatnonzero(multiples >= _OUTLIER)
-    if not len(outliers):
-        return
-    slowest = int(outliers[np.argmax(multiples[outliers])])
-    share = outside_s(profile)[slowest] / walls[slowest]
-    where = "" if np.isnan(share) else f", {percent(share)} of it outside of operators"
-    process = profile.runs[slowest].process
-    number = profile.skipped_runs + 1 + int(indices_in_process(profile.runs)[slowest])
-    of_process = "" if len(profile.processes) == 1 else f" of {profile.processes[process]}"
-    others = "" if len(outliers) == 1 else f", the slowest of {len(outliers)} outliers,"
-    yield TextNote(
-        f"the wall time of run {number}{of_process}{others} is {multiples[slowest]:.1f} times the "
-        f"median{where}; --aggregate-by run shows each run",
-        Importance.WRONG,
-    )
-
-
-def _first_slow_runs(times_s: Floats) -> tuple[int, float]:
-    """Return how many runs at the start of a process are slow, and how slow the slowest is.
-
-    The second number is the time of the slowest run at the start, divided by the median of all
-    runs; 0 if no run at the start is slow.
+    The totals on the device, the totals on the host and the wall time are then of the same runs.
     """
-    multiples = ratio(times_s, quantile_of_runs(times_s[np.newaxis], 0.5))
-    is_slow = multiples > _SLOW
-    count = len(times_s) if is_slow.all() else int(np.argmin(is_slow))
-    return count, float(multiples[:count].max(initial=0.0))
+    is_known = ~np.isnan(profile.totals_s("time"))
+    if is_known.all() or not is_known.any():
+        return profile
+    return only_runs(profile, np.flatnonzero(is_known))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from profile_analyze.model.joining.iterations import copies_in
-from profile_analyze.query.notes.unequal_runs import with_device_times
-from profile_analyze.query.run_times import typical_run
+from profile_analyze.query.run_times import typical_run, with_device_times
 
 if TYPE_CHECKING:
     from profile_analyze.comparison.comparison import Comparison

@@ -12,18 +12,22 @@ from profile_analyze.comparison.intervals import ratios_of
 from profile_analyze.comparison.statistics import LEAST_RUNS, SAME, UNCERTAIN
 from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.iterations import unit_noun
-from profile_analyze.model.notes import Importance, Note, TextNote, counted_and_share
 from profile_analyze.model.terms import ADDED, REMOVED
+from profile_analyze.query.change_causes import add_up, causes_of, work_change
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
 from profile_analyze.query.distinct_names import details_of
-from profile_analyze.query.notes.change_causes import add_up, causes_of, work_change
-from profile_analyze.query.notes.drift import drift_notes, odd_run_notes
-from profile_analyze.query.notes.few_units import few_units_notes, units_of, why_no_verdict
-from profile_analyze.query.notes.missing_times import missing_times_of
-from profile_analyze.query.notes.wall_times import wall_change_of, wall_time_notes
+from profile_analyze.query.few_units import units_of, why_no_verdict
+from profile_analyze.query.missing_times import missing_times_of
+from profile_analyze.query.notes.comparison import (
+    drift_findings,
+    few_units_findings,
+    odd_run_findings,
+    wall_time_findings,
+)
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.query.time_shares import share_of
+from profile_analyze.query.wall_times import wall_change_of
 from profile_analyze.units import NOT_AVAILABLE
 from profile_analyze.views.baseline import baseline_of
 
@@ -33,9 +37,10 @@ if TYPE_CHECKING:
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.comparison.notes import Mismatch
     from profile_analyze.model.joining.iterations import SampleUnit
-    from profile_analyze.query.notes.change_causes import Cause, WorkChange
-    from profile_analyze.query.notes.wall_times import WallChange
+    from profile_analyze.model.notes import Note
+    from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.query.table import Table
+    from profile_analyze.query.wall_times import WallChange
     from profile_analyze.views.baseline import Baseline
 
 _MOST_CONTRIBUTIONS: Final = 3
@@ -91,8 +96,8 @@ class Change(NamedTuple):
     runs_needed: float
     """How many runs of each side would probably settle an uncertain verdict. N/A if both sides
     have the same times, because the runs of both sides are then probably the same."""
-    why_no_verdict: str
-    """Which side has no device times, or too few runs for verdicts; empty if neither has."""
+    why_no_verdict: Finding | None
+    """Which side has no device times, or too few runs for verdicts; None if neither has."""
     mismatch: Finding | None
     """Why the change has no verdict: the two sides are different models, or have different numbers
     of iterations in a run; usually None."""
@@ -162,9 +167,9 @@ def change_of(query: Query, comparison: Comparison) -> Change:
         of_corrected=comparison.uncorrected is not None,
         unit=_unit_noun(comparison, query.unit),
         notes=(
-            *odd_run_notes(comparison, query.unit, is_uncertain=verdict == UNCERTAIN),
+            *odd_run_findings(comparison, query.unit, is_uncertain=verdict == UNCERTAIN),
             *_notes(comparison, rows, operators, verdicts, difference_s),
-            *wall_time_notes(whole, comparison),
+            *wall_time_findings(whole, comparison),
         ),
     )
 
@@ -295,9 +300,9 @@ def _notes(
     difference_s: float,
 ) -> Iterator[Note]:
     yield from _scope_notes(comparison, rows)
-    yield from few_units_notes(comparison, rows)
+    yield from few_units_findings(comparison, rows)
     yield from _no_verdict_notes(comparison, rows, counts)
-    yield from drift_notes(operators, comparison, difference_s)
+    yield from drift_findings(operators, comparison, difference_s)
 
 
 def _scope_notes(comparison: Comparison, rows: Table) -> Iterator[Note]:
@@ -315,11 +320,14 @@ def _no_verdict_notes(
     noun = "group" if rows.query.grouped else "operator"
     for one in counts:
         if one.verdict == NOT_AVAILABLE:
-            yield TextNote(
-                f"{counted_and_share(one.rows, noun)} without a verdict: a side has fewer than "
-                f"{LEAST_RUNS} {_unit_noun(comparison, rows.query.unit)} with a time",
-                Importance.INCOMPLETE,
-                one.share,
+            yield Finding.of(
+                "rows-without-verdict",
+                Kind.INCOMPLETE,
+                share=one.share,
+                rows=one.rows,
+                noun=noun,
+                least=LEAST_RUNS,
+                units=_unit_noun(comparison, rows.query.unit),
             )
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from profile_analyze.model.categorical import MISSING_CODE
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.numbers import total
 from profile_analyze.model.terms import CONSTANT_ROLES, DERIVED_CONSTANT, WEIGHT
-from profile_analyze.units import counted
 from profile_analyze.views.liveness import activation_memory
 from profile_analyze.views.tiling_summary import tiling_summary
 
@@ -99,7 +98,7 @@ class ModelSummary(NamedTuple):
     tiling: TilingSummary | None = None
     """The cost of the matrix products when they are split into tiles; None if the caller gave no
     tile size."""
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Finding, ...] = ()
 
     @property
     def weights_and_peak(self) -> float:
@@ -141,19 +140,14 @@ def model_summary(profile: Profile, comparison: Comparison | None = None) -> Mod
         memory=total(profile.operators.memory[outside]),
         base=None if comparison is None else _base_work(comparison, outside),
         tiling=tiling_summary(profile, outside),
-        notes=(_note_on_bodies(inside, int(profile.never_run().sum())),) if inside else (),
+        notes=tuple(_bodies(inside, int(profile.never_run().sum()))),
     )
 
 
-def _note_on_bodies(inside: int, idle: int) -> Note:
-    never = (
-        f"; {idle} of these {'operator' if idle == 1 else 'operators'} never run" if idle else ""
-    )
-    return TextNote(
-        f"totals leave out {counted(inside, 'operator')} in bodies of If, Loop or Scan; their "
-        f"rows show the work of one execution of the body{never}",
-        Importance.CONTEXT,
-    )
+def _bodies(inside: int, idle: int) -> Iterator[Finding]:
+    """Yield a finding on operators in bodies, which totals leave out. `idle` of them never run."""
+    if inside:
+        yield Finding.of("left-out-bodies", Kind.CONTEXT, operators=inside, idle=idle)
 
 
 def _unknown(values: NDArray[np.float64], rows: NDArray[np.bool_]) -> int:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from profile_analyze.errors import QueryError
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.levels.level import level_of
 from profile_analyze.model.measures import MEASURES
 from profile_analyze.model.measuring import side_of
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.views.call_stacks import stacks_of
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
     from profile_analyze.query.shown_rows import ShownRows
     from profile_analyze.query.table import Table
@@ -48,9 +49,7 @@ def notes_on_stacks(table: Table) -> Iterator[Note]:
         yield from table.notes
     if not stacks_of_table(table):
         side = MEASURES[table.query.measure].side
-        yield TextNote(
-            f"no stack: no execution with a time on the {side} was selected", Importance.ANSWER
-        )
+        yield Finding.of("no-stacks", Kind.ANSWER, side=side)
 
 
 def _stacks(shown: ShownRows) -> dict[Stack, float]:

@@ -8,27 +8,30 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from profile_analyze.columns.formulas import work_in_runs
-from profile_analyze.model.findings import BASELINE
+from profile_analyze.model.findings import BASELINE, Finding, Kind
 from profile_analyze.model.joining.iterations import by_unit, copies_in
 from profile_analyze.model.joining.ranks import ranks_of
 from profile_analyze.model.levels.levels import at_level
 from profile_analyze.model.levels.splitting import split
 from profile_analyze.model.measuring import total_by_track
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import Spread, any_known, median, over_runs, ratio, totals
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.terms import ABSENT, COPY, DEVICE, HOST, RUN_KEYS
 from profile_analyze.query.filters import filter_by_type_name_and_dtype
-from profile_analyze.query.notes.means import notes_on_means
-from profile_analyze.query.notes.tracks import track_notes
-from profile_analyze.query.notes.unequal_runs import unequal_runs_notes, with_device_times
+from profile_analyze.query.notes.runs import (
+    mean_findings,
+    outlier_findings,
+    synchronisation_findings,
+    unequal_run_findings,
+    warm_up_findings,
+)
+from profile_analyze.query.notes.tracks import track_findings
 from profile_analyze.query.question import Query
 from profile_analyze.query.run_times import (
     host_waits_s,
-    outlier_notes,
     typical_run,
     walls_s,
-    warm_up_notes,
+    with_device_times,
     worked_s,
 )
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
     from profile_analyze.comparison.comparison import Comparison
     from profile_analyze.model.joining.iterations import SampleUnit
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.origin import RecordedFact
     from profile_analyze.model.terms import Side
     from profile_analyze.views.comparison_summary import Change
@@ -276,30 +280,24 @@ def _notes(profile: Profile, unsplit: Profile, operators: int, *, judges: bool) 
 
     `judges` says whether operators are compared with peak rates.
     """
-    yield from notes_on_means(unsplit)
+    yield from mean_findings(unsplit)
     recorded = int(profile.recorded(DEVICE).sum())
     # Profiles often lack a few times. Only a profile that lacks most of its times gets a note.
     # In a profile with levels, no time is missing: an operator without a device time launched no
     # kernel, or its time belongs to the row around it.
     if profile.level is None and 0 < recorded < operators / 2:
-        have = "has" if recorded == 1 else "have"
-        yield TextNote(
-            f"only {recorded} of {operators} operators {have} a device time; totals and shares "
-            "leave out the other operators",
-            Importance.INCOMPLETE,
+        yield Finding.of(
+            "few-device-times", Kind.INCOMPLETE, recorded=recorded, operators=operators
         )
-    yield from track_notes(profile)
+    yield from track_findings(profile)
     yield from _notes_on_busy_host(unsplit, judges=judges)
     for side, measure in (("device", "time"), ("host", "host_time")):
         is_unknown = np.isnan(profile.totals_s(measure))
         # If the sum of known times overflows, the total is N/A.
         if is_unknown.any() and (is_unknown & any_known(profile.measured(measure))).any():
-            yield TextNote(
-                f"the total {side} time is N/A: the sum of the times is too large to represent",
-                Importance.INCOMPLETE,
-            )
+            yield Finding.of("too-large-total", Kind.INCOMPLETE, side=side)
     if profile.total_s() == 0:
-        yield TextNote("the total device time is 0, so shares of it are N/A", Importance.WRONG)
+        yield Finding.of("zero-total", Kind.WRONG)
 
 
 def _notes_on_busy_host(profile: Profile, *, judges: bool) -> Iterator[Note]:
@@ -309,19 +307,15 @@ def _notes_on_busy_host(profile: Profile, *, judges: bool) -> Iterator[Note]:
     all of the device time. It matters most if the user asks how much faster operators could be: see
     `judges` in `_notes`. A damaged file may lack kernels, so it has no note.
     """
-    if any(note.importance == Importance.DAMAGED for note in profile.notes):
+    if any(note.importance == Kind.DAMAGED for note in profile.notes):
         return
     device_s = worked_s(profile)
     host_s = profile.totals_s("host_time") - np.nan_to_num(host_waits_s(profile))
     hosts = max(len(ranks_of(profile)), 1)
     multiple = median(ratio(host_s / hosts, device_s)[np.newaxis])
     if multiple > _BUSY_HOST and not (device_s >= _BUSY * _least_walls_s(profile)).any():
-        yield TextNote(
-            f"the host works {multiple:.1f} times as long as the device, so the device probably "
-            "waits for the host; --show-host shows the host times",
-            Importance.ANSWER if judges else Importance.WRONG,
-            share=1.0,
-        )
+        kind = Kind.ANSWER if judges else Kind.WRONG
+        yield Finding.of("busy-host", kind, share=1.0, multiple=multiple)
 
 
 def _least_walls_s(profile: Profile) -> NDArray[np.float64]:
@@ -347,8 +341,7 @@ def _notes_on_times(
 
 def _notes_on_times_of(profile: Profile, run_keys: list[str]) -> Iterator[Note]:
     if not run_keys:  # otherwise, the totals are of all runs together
-        yield from unequal_runs_notes(profile)
-    yield from warm_up_notes(profile)
-    yield from outlier_notes(profile)
-    if profile.origin.synchronised:
-        yield from _imported("query.notes.synchronisation").synchronisation_notes(profile)
+        yield from unequal_run_findings(profile)
+    yield from warm_up_findings(profile)
+    yield from outlier_findings(profile)
+    yield from synchronisation_findings(profile)

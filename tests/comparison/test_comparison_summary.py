@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from tests.comparison.comparisons import BASE, FAST, NEW, SLOW, near, us
 from tests.conftest import FORMATS_WITH_UNITS, TABLE_FORMATS, run_command
 from tests.small import Operator, document, profile_of, runs_of, written
@@ -274,15 +275,22 @@ def test_a_note_if_no_single_row_can_have_a_verdict(runs: int, *, has_note: bool
         )
 
     comparison = pa.compare(side(200), side(100))
-    for by, what in (((), "operators"), (("name",), "groups")):
+    for by, noun in (((), "operator"), (("name",), "group")):
         query = pa.Query(compared=True, by=by)
         change = pa.summarise(comparison, judged_by=query).change
         assert change is not None
-        note = (
-            f"4 runs and 4 of the baseline are too few to show a change of just one of the 5 {what}, "
-            "however large; 5 on each side are enough"
+        finding = Finding.of(
+            "few-runs-for-one-row",
+            Kind.INCOMPLETE,
+            runs=4,
+            base_runs=4,
+            units="runs",
+            rows=5,
+            noun=noun,
+            are_all=True,
+            enough=5,
         )
-        assert change.notes == ((note,) if has_note else ())
+        assert change.notes == ((finding,) if has_note else ())
 
 
 @pytest.mark.parametrize(("new", "base", "side"), [(NEW, [], "baseline"), ([], BASE, "profile")])
@@ -491,9 +499,9 @@ def test_rows_without_a_verdict_get_a_note() -> None:
     for by, rows in (((), "operator"), (("name",), "group")):
         change = pa.summarise(comparison, judged_by=pa.Query(compared=True, by=by)).change
         assert change is not None
+        without = {"rows": 1, "noun": rows, "least": 4, "units": "runs"}
         assert change.notes == (
-            f"1 {rows} (0.0% of the time) without a verdict: a side has fewer than 4 runs with a "
-            "time",
+            Finding.of("rows-without-verdict", Kind.INCOMPLETE, share=0.0, **without),
         )
 
 

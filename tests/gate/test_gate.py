@@ -9,7 +9,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
-from profile_analyze.report.facts.sentence_parts import gate_reason, gate_sentence
+from profile_analyze.report.facts.sentence_parts import gate_reason, gate_sentence, reason_in_words
 from tests import in_memory
 from tests.small import Operator, profile_of, runs_of
 
@@ -333,7 +333,7 @@ def test_every_outcome_of_a_condition_has_its_reason(
     text: str, new: list[float], base: list[float] | None, outcome: str, reason: str
 ) -> None:
     found = verdict(text, new, base)
-    assert (found.outcome, found.reason) == (outcome, reason)
+    assert (found.outcome, reason_in_words(found)) == (outcome, reason)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_the_reason_says_which_side_has_no_device_times(
     )
     advice = "has a device time; profile again with device times"
     expected = reason.format("no operator", advice) if reason else CLEAR
-    assert (found.outcome, found.reason) == ("unjudged" if reason else "met", expected)
+    assert (found.outcome, reason_in_words(found)) == ("unjudged" if reason else "met", expected)
 
 
 def test_operators_that_launched_nothing_themselves_are_named() -> None:
@@ -385,7 +385,7 @@ def test_operators_that_launched_nothing_themselves_are_named() -> None:
         query = pa.Query()
         condition = pa.FailCondition.parse(f"name == {name}: time > 1us", query)
         (found,) = pa.judge_conditions([condition], query, profile)
-        return found.reason
+        return reason_in_words(found)
 
     without = "no operator matches: 1 operator without a device time would match"
     assert reason("empty") == without
@@ -399,7 +399,7 @@ def test_the_reason_says_that_a_column_is_unknown() -> None:
     )
     condition = pa.FailCondition.parse("type=Conv: time > 1us", pa.Query())
     (found,) = pa.judge_conditions([condition], pa.Query(), profile)
-    assert found.reason == (
+    assert reason_in_words(found) == (
         "no operator matches; left out 2 operators (100.0% of the time) where the value is N/A"
     )
 
@@ -446,7 +446,7 @@ def test_the_reason_names_the_filters_that_leave_out_the_selection(
     condition = pa.FailCondition.parse(text, query)
     (found,) = pa.judge_conditions([condition], query, profile)
     expected = f": {reason}" if reason else "; there are Conv, Relu"
-    assert (found.outcome, found.reason) == ("unjudged", f"no operator matches{expected}")
+    assert (found.outcome, reason_in_words(found)) == ("unjudged", f"no operator matches{expected}")
 
 
 def test_a_baseline_without_waits_is_named() -> None:
@@ -465,7 +465,7 @@ def test_a_baseline_without_waits_is_named() -> None:
     query = pa.Query(compared=True)
     condition = pa.FailCondition.parse("wait > +5%", query)
     (found,) = pa.judge_conditions([condition], query, pa.compare(with_waits, without))
-    assert found.reason == (
+    assert reason_in_words(found) == (
         "wait of the baseline is N/A for all operators: the baseline has no times to first "
         "kernel; limit device_time instead"
     )
@@ -726,7 +726,7 @@ def test_several_conditions_need_more_runs_than_one() -> None:
 
     def judged(new: list[int], *conditions: pa.FailCondition) -> list[str]:
         found = pa.judge_conditions(conditions, query, pa.compare(runs_of("conv", new), base))
-        return [f"{one.outcome}: {one.reason}" for one in found]
+        return [f"{one.outcome}: {reason_in_words(one)}" for one in found]
 
     slow = SLOW[:4]
     assert judged(slow, one) == ["met: beyond the limit, and beyond noise"]

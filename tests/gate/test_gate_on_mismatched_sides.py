@@ -11,6 +11,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.findings.sentences import as_text
 from profile_analyze.model.origin import Origin
+from profile_analyze.report.facts.sentence_parts import reason_in_words
 from tests import in_memory
 from tests.conftest import FIXTURES, run_command
 from tests.findings.found import why
@@ -56,7 +57,7 @@ def outcomes(comparison: pa.Comparison, texts: Sequence[str]) -> list[tuple[str,
     conditions = [pa.FailCondition.parse(text, query) for text in texts]
     verdicts = pa.judge_conditions(conditions, query, comparison)
     assert [one.condition for one in verdicts] == conditions
-    return [(one.outcome, one.reason) for one in verdicts]
+    return [(one.outcome, reason_in_words(one)) for one in verdicts]
 
 
 def two_formats(new: Sequence[float], base: Sequence[float]) -> pa.Comparison:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import profile_analyze as pa
-from profile_analyze.report.facts.sentence_parts import gate_sentence
+from profile_analyze.report.facts.sentence_parts import gate_sentence, reason_in_words
 from tests.conftest import FIXTURES, run_command
 from tests.findings.found import why
 from tests.gate.test_gate import BASE, CLEAR, RECORD_BOTH, SLOW
@@ -38,8 +38,8 @@ def judged(
 def judged_in(source: pa.Comparison, text: str, **asked: Any) -> tuple[str, str]:
     query = pa.Query(compared=True).changed(**asked)
     (found,) = pa.judge_conditions([pa.FailCondition.parse(text, query)], query, source)
-    assert gate_sentence(found).endswith(f": {found.reason}")
-    return found.outcome, found.reason
+    assert gate_sentence(found).endswith(f": {reason_in_words(found)}")
+    return found.outcome, reason_in_words(found)
 
 
 def comparison_with_a_rare_operator(
@@ -82,7 +82,10 @@ def test_noise_does_not_add_operators(runs: int) -> None:
         query = pa.Query(compared=True)
         conditions = [pa.FailCondition.parse(text, query)]
         (found,) = pa.judge_conditions(conditions, query, source, strict=True)
-        assert (found.outcome, found.reason) == ("passed", "no operator has such a verdict")
+        assert (found.outcome, reason_in_words(found)) == (
+            "passed",
+            "no operator has such a verdict",
+        )
 
 
 @pytest.mark.parametrize(

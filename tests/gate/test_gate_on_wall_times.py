@@ -15,7 +15,7 @@ from profile_analyze.model.executions import Run
 from profile_analyze.report.facts.sentence_parts import gate_sentence
 from tests.conftest import FIXTURES, run_command
 from tests.in_memory import CPU, THREAD, profile_of
-from tests.query.test_wall_time_notes import side
+from tests.query.test_wall_time_findings import side
 
 if TYPE_CHECKING:
     from profile_analyze.model.executions import Track

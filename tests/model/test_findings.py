@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 from math import nan
 
-from profile_analyze.model.findings import Finding, Kind, Size, mean_size
+from profile_analyze.model.findings import BASELINE, Finding, Kind, Size, mean_size
+from profile_analyze.model.notes import by_importance
 
 
 def test_equal_findings_are_equal_even_if_numbers_are_unknown() -> None:
@@ -17,3 +18,15 @@ def test_equal_findings_are_equal_even_if_numbers_are_unknown() -> None:
         Size(nan, 2.0)
     )
     assert len({one, pickle.loads(pickle.dumps(one))}) == 1
+
+
+def test_findings_that_differ_in_the_fourth_digit_say_the_same() -> None:
+    def slow(multiple: float, share: float) -> Finding:
+        return Finding.of("slow", Kind.WRONG, share=share, runs=((1, multiple),))
+
+    one, other = slow(3.061, 0.50001), slow(3.0611, 0.50002)
+    assert by_importance([one, other]) == (one,)
+    (both,) = by_importance([one, other.about(BASELINE)])
+    assert both == one.on_both_sides(other)
+    different = slow(3.07, 0.5)
+    assert by_importance([one, different]) == (one, different)

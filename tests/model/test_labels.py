@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import profile_analyze as pa
+from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import examples
 from tests.small import Operator, profile_of
 
@@ -123,9 +124,7 @@ def test_formats_for_programs_and_people_show_the_short_name() -> None:
         "N/A                   7.000\n"
     )
     assert table["date"].tolist() == ["d2", "d10", None]
-    assert table.notes[-1] == (
-        "rows are split by date: medians and shares are over the runs with the same date"
-    )
+    assert table.notes[-1] == Finding.of("split-by-labels", Kind.CONTEXT, labels=["date"])
 
 
 def test_labels_that_are_not_valid_text_are_escaped_in_json() -> None:

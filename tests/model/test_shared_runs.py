@@ -10,6 +10,7 @@ import pytest
 import profile_analyze as pa
 from profile_analyze.model.joining import run_copies
 from profile_analyze.model.joining.run_copies import SharedRuns, digests_of
+from profile_analyze.report.facts.sentence_parts import reason_in_words
 from tests.conftest import FIXTURES, run_command
 from tests.findings.found import said
 from tests.small import Operator, profile_of
@@ -77,9 +78,9 @@ def test_changes_are_not_judged_if_runs_are_on_both_sides_under_other_names(
     query = pa.Query(compared=True)
     (verdict,) = pa.judge_conditions([condition], query, comparison)
     if found is None:
-        assert verdict.reason.startswith("computation is N/A for ")  # no file has it
+        assert reason_in_words(verdict).startswith("computation is N/A for ")  # no file has it
     else:
-        assert verdict.reason == f"{found}; {ADVICE}"
+        assert reason_in_words(verdict) == f"{found}; {ADVICE}"
     # Later steps, such as splitting rows, do not change what is shared.
     assert comparison.split(["track"]).shared == comparison.shared
 

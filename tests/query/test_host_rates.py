@@ -9,6 +9,7 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.columns.catalog import find_column
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.report.formats.output_formats import OPERATORS, find_renderer
 from profile_analyze.report.layout.times import time_text
 from profile_analyze.views.worked import worked_through
@@ -62,15 +63,15 @@ def test_an_explanation_says_why_a_host_time_has_no_rate() -> None:
     )
 
 
-def test_a_note_on_an_order_says_which_times_have_no_rate() -> None:
+def test_an_order_says_which_times_have_no_rate() -> None:
     profile = profile_of(
         [{"name": name, "computation": 6.0} for name in "ab"],
         [{"operator": row, "duration_s": 1.0} for row in (0, 1)],
         tracks=(THREAD,),
     )
+    idle = {"column": "flops", "of_host": True, "has_times": True}
     assert pa.run(HOST.changed(order="flops"), profile).notes == (
-        "flops is N/A in all rows with host times, so ordering by it has no effect; --order-by "
-        "time ranks them",
+        Finding.of("idle-order", Kind.ANSWER, **idle),
     )
 
 

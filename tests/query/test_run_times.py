@@ -9,12 +9,14 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run, Track
-from profile_analyze.model.notes import Importance, by_importance
+from profile_analyze.model.findings import BASELINE, Finding, Kind
+from profile_analyze.model.notes import by_importance
 from profile_analyze.query.question import Query
 from profile_analyze.query.run import run
 from profile_analyze.report.base import Report
 from profile_analyze.report.formats.output_formats import render
 from profile_analyze.views.summary import Summary, summarise
+from tests.findings.found import codes_in, rounded, with_code
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
@@ -34,24 +36,28 @@ def iterations(*times_s: tuple[float, ...], wall_s: float = nan) -> Profile:
     )
 
 
+def warm_up(
+    multiple: float,
+    runs: int = 1,
+    *,
+    slow: int = 1,
+    processes: int = 1,
+    skipped: int = 0,
+    time: str = "device",
+) -> Finding:
+    values = {"time": time, "skipped": skipped, "runs": runs, "slow_processes": slow}
+    counts = {"processes": processes, "multiple": multiple}
+    return Finding.of("warm-up", Kind.WRONG, **values, **counts)
+
+
 @pytest.mark.parametrize(
-    ("times_s", "notes"),
+    ("times_s", "expected"),
     [
-        (
-            [(1.8, 1.0, 1.0)],
-            ["the device time of run 1 is 1.8 times the median; --skip-runs 1 leaves it out"],
-        ),
-        (
-            [(9.0, 1.5, 1.0, 1.0, 1.1, 1.0)],
-            [
-                "the device times of runs 1 to 2 are up to 8.6 times the median; --skip-runs 2 leaves them out"
-            ],
-        ),
+        ([(1.8, 1.0, 1.0)], [warm_up(1.8)]),
+        ([(9.0, 1.5, 1.0, 1.0, 1.1, 1.0)], [warm_up(8.571, 2)]),
         (
             [(3.0, 1.0, 1.0), (2.0, 1.0, 1.0), (1.0, 1.0, 1.0)],
-            [
-                "the device time of run 1 in 2 of 3 processes is up to 3.0 times the median; --skip-runs 1 leaves them out"
-            ],
+            [warm_up(3.0, slow=2, processes=3)],
         ),
         ([(1.0, 9.0, 1.0)], []),
         ([(1.2, 1.0, 1.0)], []),
@@ -60,15 +66,15 @@ def iterations(*times_s: tuple[float, ...], wall_s: float = nan) -> Profile:
         ([(nan, nan, nan)], []),
     ],
 )
-def test_slow_first_runs_have_a_note(times_s: list[tuple[float, ...]], notes: list[str]) -> None:
-    assert [str(note) for note in summarise(iterations(*times_s)).notes] == notes
+def test_slow_first_runs_are_found(
+    times_s: list[tuple[float, ...]], expected: list[Finding]
+) -> None:
+    assert rounded(summarise(iterations(*times_s)).notes, 3) == expected
 
 
-def test_the_run_numbers_in_the_note_include_skipped_runs() -> None:
+def test_the_run_numbers_include_skipped_runs() -> None:
     profile = pa.without_first_runs(iterations((9.0, 2.0, 1.0, 1.0, 1.0)), 1)
-    assert summarise(profile).notes == (
-        "the device time of run 2 is 2.0 times the median; --skip-runs 2 leaves it out",
-    )
+    assert summarise(profile).notes == (warm_up(2.0, skipped=1),)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,7 @@ def test_the_run_numbers_in_the_note_include_skipped_runs() -> None:
         (THREAD, (nan,) * 3, "host"),
     ],
 )
-def test_the_note_on_slow_runs_says_which_times_these_are(
+def test_the_finding_on_slow_runs_says_which_times_these_are(
     track: Track, wall_s: tuple[float, ...], kind: str
 ) -> None:
     profile = profile_of(
@@ -88,10 +94,8 @@ def test_the_note_on_slow_runs_says_which_times_these_are(
         tracks=[track],
         runs=[Run(wall_s=one) for one in wall_s],
     )
-    times = "1.6" if kind == "wall" else "2.0"
-    assert f"the {kind} time of run 1 is {times} times the median; --skip-runs 1 leaves it out" in (
-        summarise(profile).notes
-    )
+    expected = warm_up(1.6 if kind == "wall" else 2.0, time=kind)
+    assert with_code(summarise(profile).notes, "warm-up") == [expected]
 
 
 @pytest.mark.parametrize(
@@ -110,9 +114,7 @@ def test_beside_a_wall_time_the_spread_is_named(wall_s: float, spread: str) -> N
 
 def test_slow_first_runs_of_a_baseline_have_a_note() -> None:
     profile, base = iterations((1.0, 1.0, 1.0)), iterations((2.0, 1.0, 1.0))
-    assert summarise(pa.compare(profile, base)).notes[0] == (
-        "baseline: the device time of run 1 is 2.0 times the median; --skip-runs 1 leaves it out"
-    )
+    assert warm_up(2.0).about(BASELINE) in summarise(pa.compare(profile, base)).notes
 
 
 def explained(summary: Summary) -> tuple[float, ...]:
@@ -185,10 +187,8 @@ def test_a_mean_wall_time_that_is_too_large_is_not_available() -> None:
     assert all(map(isnan, explained(summarise(profile))))
 
 
-BUSY_HOST = (
-    "the host works 2.5 times as long as the device, so the device probably waits for the host; "
-    "--show-host shows the host times"
-)
+def busy_host(multiple: float, kind: Kind = Kind.WRONG) -> Finding:
+    return Finding.of("busy-host", kind, share=1.0, multiple=multiple)
 
 
 def test_a_time_that_one_run_lacks_is_not_available() -> None:
@@ -201,23 +201,23 @@ def test_a_time_that_one_run_lacks_is_not_available() -> None:
 @pytest.mark.parametrize(
     ("host_s", "wall_s", "notes"),
     [
-        (2.5, nan, (BUSY_HOST,)),
-        (2.5, 5.0, (BUSY_HOST,)),
+        (2.5, nan, (busy_host(2.5),)),
+        (2.5, 5.0, (busy_host(2.5),)),
         (2.5, 1.9, ()),  # the device is busy for most of the run
         (2.0, nan, ()),
     ],
 )
 def test_a_host_that_takes_far_longer_than_the_device_has_a_note(
-    host_s: float, wall_s: float, notes: tuple[str, ...]
+    host_s: float, wall_s: float, notes: tuple[Finding, ...]
 ) -> None:
     rows = [{"operator": 0, "duration_s": host_s}, {"operator": 0, "duration_s": 1.0, "track": 1}]
     profile = profile_of([{"name": "a"}], rows, tracks=(THREAD, STREAM), runs=[Run(wall_s=wall_s)])
     assert summarise(profile).notes == notes
 
 
-@pytest.mark.parametrize("importance", [Importance.WRONG, Importance.ANSWER])
-def test_a_busy_host_is_the_first_note(importance: Importance) -> None:
-    judges = importance == Importance.ANSWER
+@pytest.mark.parametrize("kind", [Kind.WRONG, Kind.ANSWER])
+def test_a_busy_host_is_the_first_note(kind: Kind) -> None:
+    judges = kind == Kind.ANSWER
     peaks = pa.Peaks("made", (("fp32", 1.0),), 1.0, "by hand") if judges else None
     profile = profile_of(
         [{"name": "a", "computation": 9.0, "memory": 1.0}],
@@ -232,21 +232,21 @@ def test_a_busy_host_is_the_first_note(importance: Importance) -> None:
     query = Query(peaks=peaks)
     answers = run(query, profile), summarise(profile, judged_by=query)
     first, *others = by_importance(note for answer in answers for note in answer.notes)
-    assert (first, first.importance) == (BUSY_HOST, importance)
-    assert ("faster-than-roof" in str(others)) == judges
-    assert "--skip-runs 1 leaves it out" in str(others)
+    assert first == busy_host(2.5, kind)
+    assert ("faster-than-roof" in codes_in(others)) == judges
+    assert "warm-up" in codes_in(others)
 
 
 @pytest.mark.parametrize(
     ("waits_s", "note"),
     [
         (1.0, ()),
-        (0.5, (BUSY_HOST.replace("host time is 2.5", "host time, without waits, is 2.5"),)),
-        (0.02, (BUSY_HOST.replace("2.5", "3.0"),)),
+        (0.5, (busy_host(2.5),)),
+        (0.02, (busy_host(2.98),)),
     ],
 )
 def test_a_host_that_waits_for_the_device_does_not_work(
-    waits_s: float, note: tuple[str, ...]
+    waits_s: float, note: tuple[Finding, ...]
 ) -> None:
     rows = [
         {"operator": 0, "duration_s": 3.0, "thread_wait_s": waits_s},
@@ -271,16 +271,24 @@ def test_an_even_number_of_runs_has_two_runs_in_the_middle() -> None:
 
 def test_later_runs_that_take_far_longer_have_a_note() -> None:
     usual = (1.0, 0.5)
-    assert summarise(runs_of(usual, (8.0, 2.0), usual, usual)).notes == (
-        "the wall time of run 2 is 8.0 times the median, 75.0% of it outside of operators; "
-        "--aggregate-by run shows each run",
-    )
+
+    def outliers(
+        run: int,
+        multiple: float,
+        outside: float | None,
+        *,
+        process: str | None = None,
+        count: int = 1,
+    ) -> Finding:
+        values = {"run": run, "process": process, "outliers": count}
+        return Finding.of("outliers", Kind.WRONG, **values, multiple=multiple, outside=outside)
+
+    notes = summarise(runs_of(usual, (8.0, 2.0), usual, usual)).notes
+    assert notes == (outliers(2, 8.0, 0.75),)
     assert summarise(runs_of(usual, usual, (2.9, 2.0), usual)).notes == ()
     slow = (usual, usual, (3.0, 1.0), usual, usual, usual, (5.0, 9.0), usual)
-    assert summarise(runs_of(*slow, processes=2)).notes == (
-        "the wall time of run 3 of 1.json, the slowest of 2 outliers, is 5.0 times the median; "
-        "--aggregate-by run shows each run",
-    )
+    notes = summarise(runs_of(*slow, processes=2)).notes
+    assert notes == (outliers(3, 5.0, None, process="1.json", count=2),)
 
 
 @pytest.mark.parametrize(

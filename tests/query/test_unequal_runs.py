@@ -1,4 +1,4 @@
-"""Totals, and notes, of runs that did no work or hardly any work."""
+"""Totals, and findings, of runs that did no work or hardly any work."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ import pytest
 
 import profile_analyze as pa
 from profile_analyze.model.executions import Run
+from profile_analyze.model.findings import BASELINE, Finding, Kind
+from tests.findings.found import with_code
 from tests.in_memory import CPU, STREAM, THREAD, profile_of
 
 if TYPE_CHECKING:
     from profile_analyze.model.profile import Profile
 
-LEFT_OUT = (
-    "{} no device time, so totals, host times and wall times leave out {}; --aggregate-by run "
-    "shows each run"
-)
-UNEQUAL = (
-    "runs are very unequal: {} times of fewer than a tenth of the operators of another run; "
-    "--aggregate-by run shows each run"
-)
+
+def found(code: str, chosen: int, runs: int, run: int, process: str | None = None) -> Finding:
+    values = {"chosen": chosen, "runs": runs, "run": run, "process": process}
+    return Finding.of(code, Kind.WRONG, **values)
+
+
+def left_out(chosen: int, runs: int, run: int, process: str | None = None) -> Finding:
+    return found("runs-without-device-time", chosen, runs, run, process)
+
+
+def unequal(chosen: int, runs: int, run: int, process: str | None = None) -> Finding:
+    return found("unequal-runs", chosen, runs, run, process)
 
 
 def runs_of(
@@ -52,7 +58,7 @@ def test_all_totals_are_of_the_runs_with_a_device_time() -> None:
     summary = pa.summarise(runs_of((3.0, 2.0, 4.0), (0.5, nan, 0.25)))
     assert totals(summary) == (2.0, 3.0, 4.0, 1)
     assert (summary.outside_s, summary.explained) == (1.0, 0.75)
-    assert summary.notes == (LEFT_OUT.format("1 of 2 runs (run 2) has", "this run"),)
+    assert summary.notes == (left_out(1, 2, 2),)
 
 
 def test_the_line_on_runs_counts_runs_without_a_device_time() -> None:
@@ -72,49 +78,44 @@ def test_several_runs_without_a_device_time_have_one_note() -> None:
     profile = runs_of(*((0.5, nan, 1.0), (3.0, 2.0, 4.0), (0.5, nan, 1.0)), process=(0, 1, 1))
     summary = pa.summarise(profile)
     assert totals(summary) == (2.0, 3.0, 4.0, 1)
-    assert summary.notes == (
-        LEFT_OUT.format("2 of 3 runs (such as run 1 of 0.json) have", "these runs"),
-    )
+    assert summary.notes == (left_out(2, 3, 1, "0.json"),)
 
 
 def test_the_numbers_of_runs_in_the_note_include_skipped_runs() -> None:
     profile = runs_of((3.0, 2.0, 4.0), (3.0, 2.0, 4.0), (0.5, nan, 1.0))
-    assert LEFT_OUT.format("1 of 2 runs (run 3) has", "this run") in (
-        pa.summarise(pa.without_first_runs(profile, 1)).notes
-    )
+    assert left_out(1, 2, 3) in pa.summarise(pa.without_first_runs(profile, 1)).notes
 
 
 def test_without_any_device_time_no_run_is_left_out() -> None:
     summary = pa.summarise(runs_of((3.0, nan, 4.0), (1.0, nan, 2.0)))
     assert totals(summary) == pytest.approx((nan, 2.0, 3.0, 2), nan_ok=True)
-    assert not any("leave out" in note for note in summary.notes)
+    assert with_code(summary.notes, "runs-without-device-time") == []
 
 
 def test_totals_of_rows_split_by_run_are_of_all_runs() -> None:
     profile = runs_of((3.0, 2.0, 4.0), (0.5, nan, 0.25))
     summary = pa.summarise(profile, judged_by=pa.Query(by="run"))
     assert totals(summary) == (2.0, 3.5, 4.0, 2)
-    assert not any("leave out" in note for note in summary.notes)
+    assert with_code(summary.notes, "runs-without-device-time") == []
 
 
 def test_a_baseline_with_an_empty_run_has_a_note() -> None:
     comparison = pa.compare(runs_of((3.0, 2.0, 4.0)), runs_of((3.0, 2.0, 4.0), (0.5, nan, 0.25)))
-    expected = "baseline: " + LEFT_OUT.format("1 of 2 runs (run 2) has", "this run")
-    assert expected in pa.summarise(comparison).notes
+    assert left_out(1, 2, 2).about(BASELINE) in pa.summarise(comparison).notes
 
 
 @pytest.mark.parametrize(
     ("operators", "process", "notes"),
     [
-        ((20, 1), (0, 0), (UNEQUAL.format("1 of 2 runs (run 2) has"),)),
+        ((20, 1), (0, 0), (unequal(1, 2, 2),)),
         ((20, 2), (0, 0), ()),
-        ((1, 20, 1), (0, 0, 0), (UNEQUAL.format("2 of 3 runs (such as run 1) have"),)),
+        ((1, 20, 1), (0, 0, 0), (unequal(2, 3, 1),)),
         ((20, 1), (0, 1), ()),  # other files may be of other networks
-        ((20, 20, 1), (0, 1, 1), (UNEQUAL.format("1 of 3 runs (run 2 of 1.json) has"),)),
+        ((20, 20, 1), (0, 1, 1), (unequal(1, 3, 2, "1.json"),)),
     ],
 )
 def test_runs_with_hardly_any_work_have_a_note(
-    operators: tuple[int, ...], process: tuple[int, ...], notes: tuple[str, ...]
+    operators: tuple[int, ...], process: tuple[int, ...], notes: tuple[Finding, ...]
 ) -> None:
     profile = profile_of(
         [{"name": f"conv{n}"} for n in range(20)],

@@ -1052,9 +1052,10 @@ def test_the_title_of_a_comparison_says_if_only_the_operators_became_faster(*, p
     compared = pa.compare(side(1.0, "new"), side(2.0, "old"))
     query = pa.Query(compared=True, peaks=PEAKS if peaks else None)
     asking: Any = SimpleNamespace(queries={"device": query}, query=query, asked_side="device")
-    (chart,) = picture_of(compared, asking, 0, "a.svg").all_of(Chart)
+    showing: Any = SimpleNamespace(most_rows=0, appearance=SimpleNamespace(time_unit="ms"))
+    (chart,) = picture_of(compared, asking, showing, "a.svg").all_of(Chart)
     assert chart.notes[0].startswith(
-        "operators take 1.00 s less than in the baseline, but a whole run takes as long: "
+        "operators take 1000 ms less than in the baseline, but a whole run takes as long: "
     )
 
 

@@ -426,12 +426,9 @@ def test_a_group_above_its_roof_without_such_an_operator_is_noted() -> None:
 
 def test_host_and_wait_times_have_no_roof() -> None:
     profile = pa.load(RESNET)
-    for measure, finding in (
-        ("host_time", Finding.of("no-host-roof", Kind.INCOMPLETE)),
-        ("wait", "shares are relative to the total device wait time, 33.0 us"),
-    ):
+    for measure, code in (("host_time", "no-host-roof"), ("wait", "total-of-measure")):
         result = pa.run(pa.Query(measure=measure, peaks=PEAKS), profile)
-        assert result.notes == (finding,)
+        assert codes_in(result.notes) == [code]
         assert np.isnan(result["least_time"]).all()
         assert result["bound"].tolist() == [None] * len(result)
 

@@ -65,8 +65,8 @@ class Gate(NamedTuple):
 
 
 def _with_option(verdict: FailVerdict) -> FailVerdict:
-    """Return the verdict. If it is uncertain, its reason names the option that fails the call."""
+    """Return the verdict. If it is uncertain, its advice names the option that fails the call."""
     if verdict.outcome != "uncertain":
         return verdict
     option = "--fail-uncertain yes makes the exit status 4"
-    return verdict._replace(reason=f"{verdict.reason}; {option}")
+    return verdict._replace(advice=f"{verdict.advice}; {option}")

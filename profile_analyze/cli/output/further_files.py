@@ -30,9 +30,9 @@ def further_files(source: Profile | Comparison, request: Request, sources: Sourc
 
     Raises `OutputError` if there is nothing to draw, and the errors of `split_model`.
     """
-    asking, most_rows, writing = request.asking, request.showing.most_rows, request.writing
+    asking, showing, writing = request.asking, request.showing, request.writing
     return FurtherFiles(
-        None if writing.plot is None else picture_of(source, asking, most_rows, writing.plot),
+        None if writing.plot is None else picture_of(source, asking, showing, writing.plot),
         None if writing.write_model is None else _model(request.reading, sources),
     )
 

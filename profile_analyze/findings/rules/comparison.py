@@ -10,7 +10,7 @@ from profile_analyze.units import counted, p_text, percent, small_percent, three
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from profile_analyze.findings.rule import Words
+    from profile_analyze.findings.rule import Says, Words
     from profile_analyze.model.findings import Finding
 
 _SAME_RUNS: Final = "the same runs are compared with themselves"
@@ -130,12 +130,18 @@ _REASONS: Final[Mapping[str, Callable[..., Reason]]] = {
 }
 
 
-def _same_runs_note(_: Words, **values: Any) -> str:
-    return str(_same_runs(**values))
+def _rule_on_mismatch(
+    code: str, tests: str, says: Says | None = None, threshold: str = "", limits: str = ""
+) -> Rule:
+    """Return a rule in `_REASONS`. Without `says`, the sentence has no advice."""
 
+    def brief(_: Words, **values: Any) -> str:
+        return str(_REASONS[code](**values))
 
-def _unlike_runs_note(_: Words, **values: Any) -> str:
-    return str(_unlike_runs(**values))
+    def advice(_: Words, **values: Any) -> str:
+        return _REASONS[code](**values).advice
+
+    return Rule(code, tests, says or brief, threshold, limits, brief, advice)
 
 
 def _other_iterations_note(_: Words, **values: Any) -> str:
@@ -230,14 +236,14 @@ def _no_drift_factors(_: Words, *, one_run: bool) -> str:
 
 
 RULES: Final = (
-    Rule("same-runs", "runs are on both sides of a comparison", _same_runs_note),
-    Rule("unlike-runs", "the runs of a side have few operators in common", _unlike_runs_note),
-    Rule(
+    _rule_on_mismatch("same-runs", "runs are on both sides of a comparison"),
+    _rule_on_mismatch("unlike-runs", "the runs of a side have few operators in common"),
+    _rule_on_mismatch(
         "other-iterations",
         "operators were called a whole number of times as often as in the baseline",
         _other_iterations_note,
     ),
-    Rule(
+    _rule_on_mismatch(
         "few-matches",
         "few operators of the two sides match",
         _few_matches_note,

@@ -1,4 +1,4 @@
-"""The note that the device time is the sum of several tracks or ranks, which may overlap."""
+"""The finding that the device time is the sum of several tracks or ranks, which may overlap."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from profile_analyze.model.executions import distinct_names
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.joining.ranks import notes_on_incomplete_runs
 from profile_analyze.model.measures import TIME
 from profile_analyze.model.measuring import on_side, total_by_track
-from profile_analyze.model.notes import Importance, Note, TextNote
 from profile_analyze.model.numbers import median, numbered, over_runs
 from profile_analyze.model.terms import DEVICE
 from profile_analyze.query.run_times import known_busy_s
-from profile_analyze.units import counted, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from profile_analyze.model.executions import Track
+    from profile_analyze.model.notes import Note
     from profile_analyze.model.profile import Profile
 
 _MOST_RANKS: Final = 4
@@ -29,8 +29,8 @@ _ROUNDING: Final = 0.001
 """Times of streams that add up to the time of the device, up to this share, do not overlap."""
 
 
-def track_notes(profile: Profile) -> Iterator[Note]:
-    """Yield a note if several ranks or tracks of the device have times in one run."""
+def track_findings(profile: Profile) -> Iterator[Note]:
+    """Yield a finding if several ranks or tracks of the device have times in one run."""
     if len(profile.executed_tracks(DEVICE)) < 2:
         return
     times_s = total_by_track(profile, DEVICE)
@@ -43,15 +43,16 @@ def track_notes(profile: Profile) -> Iterator[Note]:
         if track.rank is not None:
             by_rank[track.rank] = by_rank.get(track.rank, 0.0) + float(medians_s[row])
     if len(by_rank) > 1:
-        yield _note_on_ranks(by_rank)
+        yield _several_ranks(by_rank)
         yield from notes_on_incomplete_runs(profile)
         return
     process, lines = _busiest_process(profile, times_s, rows_of)
     by_line = {line: float(medians_s[rows_of[line]].sum()) for line in lines}
     if len(by_line) > 1 and not _never_overlap(profile):
-        where = "" if len(by_line) == len(rows_of) else f" in {process}"
+        is_of_one = len(by_line) == len(rows_of)
         busy_s = median(known_busy_s(profile)[np.newaxis])
-        yield _note_on_lines(by_line, where, busy_s, adds_up=_adds_up(profile))
+        adds_up = _adds_up(profile)
+        yield _several_tracks(by_line, "" if is_of_one else process, busy_s, adds_up=adds_up)
 
 
 def _adds_up(profile: Profile) -> bool:
@@ -90,43 +91,36 @@ def _busiest_process(
     return profile.processes[profile.runs[run].process], lines
 
 
-def _note_on_lines(
-    by_line: Mapping[Track, float], where: str, busy_s: float, *, adds_up: bool
-) -> Note:
-    """Return the note that the device time is of several lines. `by_line` has their seconds.
+def _several_tracks(
+    by_line: Mapping[Track, float], process: str, busy_s: float, *, adds_up: bool
+) -> Finding:
+    """Return the finding that the device time is of several lines. `by_line` has their seconds.
 
-    `busy_s` is the time in which the busiest device worked; NaN if it is unknown.
+    `process` is empty if there is only one. `busy_s` is the time in which the busiest device
+    worked; NaN if it is unknown.
     """
     kinds = {track.kind for track in by_line}
-    noun = kinds.pop() if len(kinds) == 1 else "track"
     lines = sorted(by_line, key=lambda line: line.name)
-    parts = ", ".join(
-        f"{short_time(by_line[line])} on {name}"
-        for line, name in zip(lines, distinct_names(lines), strict=True)
-    )
-    overlap = ", which may have run at the same time"
-    if not np.isnan(busy_s):
-        busiest = "device" if len({line.device for line in lines}) == 1 else "busiest device"
-        overlap = f", while the {busiest} worked for {short_time(busy_s)}"
-    sums, rule = "is the sum of", ""
-    if not adds_up:
-        sums, rule = "is of", "; for an operator on several, only the slowest counts"
-    return TextNote(
-        f"the device time {sums} {counted(len(by_line), noun)}{where}{overlap}: {parts}{rule}",
-        Importance.WRONG,
+    return Finding.of(
+        "several-tracks",
+        Kind.WRONG,
+        noun=kinds.pop() if len(kinds) == 1 else "track",
+        times_s=[
+            (name, by_line[line]) for line, name in zip(lines, distinct_names(lines), strict=True)
+        ],
+        process=process,
+        devices=len({line.device for line in lines}),
+        busy_s=busy_s,
+        adds_up=adds_up,
     )
 
 
-def _note_on_ranks(by_rank: dict[int, float]) -> Note:
-    """Return the note that the device time is of several ranks. `by_rank` has their seconds."""
+def _several_ranks(by_rank: dict[int, float]) -> Finding:
+    """Return the finding that the device time is of several ranks. `by_rank` has their seconds.
+
+    Of many ranks, it has only the one with the least time and the one with the most time.
+    """
     ordered = sorted(by_rank, key=lambda rank: (by_rank[rank], rank))
-    texts = {rank: f"{short_time(by_rank[rank])} on rank {rank}" for rank in ordered}
-    if len(ordered) > _MOST_RANKS:
-        times = f"from {texts[ordered[0]]} to {texts[ordered[-1]]}"
-    else:
-        times = ", ".join(texts[rank] for rank in sorted(ordered))
-    return TextNote(
-        f"the device time is the sum of {len(by_rank)} ranks: {times}; --aggregate-by rank shows "
-        "each",
-        Importance.WRONG,
-    )
+    shown = [ordered[0], ordered[-1]] if len(ordered) > _MOST_RANKS else sorted(ordered)
+    times_s = [(rank, by_rank[rank]) for rank in shown]
+    return Finding.of("several-ranks", Kind.WRONG, ranks=len(by_rank), times_s=times_s)

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.comparison.compared_work import WORK_TOLERANCE
-from profile_analyze.query.notes.change_causes import CAUSES, PER_WORK, RESIDUAL, UNKNOWN_WORK
+from profile_analyze.query.change_causes import CAUSES, PER_WORK, RESIDUAL, UNKNOWN_WORK
 from profile_analyze.report.facts.facts import (
     DETAIL,
     NUMBER,
@@ -21,7 +21,7 @@ from profile_analyze.units import counted, percent, scaled_text, three_digits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from profile_analyze.query.notes.change_causes import Cause, WorkChange
+    from profile_analyze.query.change_causes import Cause, WorkChange
     from profile_analyze.report.layout.times import Times
     from profile_analyze.views.comparison_summary import Change
     from profile_analyze.views.summary import Summary

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from profile_analyze.columns.wording import without_residue
 from profile_analyze.comparison.compared_work import CHANGED
+from profile_analyze.comparison.statistics import too_few_runs
 from profile_analyze.findings.rules.comparison import reason_of
+from profile_analyze.findings.sentences import brief
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
-from profile_analyze.query.notes.change_causes import CAUSES
+from profile_analyze.query.change_causes import CAUSES
 from profile_analyze.report.facts.baseline import FACTS as BASELINE_FACTS
 from profile_analyze.report.facts.causes import FACTS as CAUSE_FACTS
 from profile_analyze.report.facts.comparison_verdict import verdict_in_words
@@ -78,7 +80,7 @@ def _ratio_text(summary: Summary, _: Times) -> str:
 def _verdict_text(summary: Summary, _: Times) -> str:
     change = _change(summary)
     mismatch = "" if change.mismatch is None else reason_of(change.mismatch).meaning
-    reasons = (mismatch, change.why_no_verdict)
+    reasons = (mismatch, _why_no_verdict(change))
     # Without a difference, a side has no times. Other reasons then do not matter.
     reason = next(filter(None, reasons if _is_known(summary) else reasons[::-1]), "")
     missing = NOT_AVAILABLE + in_brackets(reason)
@@ -89,6 +91,17 @@ def _verdict_text(summary: Summary, _: Times) -> str:
         + in_brackets(basis if change.verdict else "")
         + iterations_remark(change.unit)
     )
+
+
+def _why_no_verdict(change: Change) -> str:
+    """Return which side has no device times or too few runs; empty if neither has."""
+    finding = change.why_no_verdict
+    if finding is None:
+        return ""
+    if finding.code == "no-times":
+        return brief(finding)
+    values: dict[str, Any] = dict(finding.values)
+    return too_few_runs(values["units"], values["runs"], values["base_runs"])
 
 
 def _wall_sentence(summary: Summary, times: Times) -> Iterator[str]:

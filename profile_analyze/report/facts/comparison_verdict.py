@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from profile_analyze.comparison.statistics import SIGNIFICANT, UNCERTAIN
 from profile_analyze.findings.rules.comparison import reason_of
 from profile_analyze.model.terms import LESS_WORK, MORE_WORK
+from profile_analyze.query.change_causes import WORK_CAUSES
 from profile_analyze.query.conditions import TIME_TOLERANCE_S
-from profile_analyze.query.notes.change_causes import WORK_CAUSES
 from profile_analyze.report.facts.sentence_parts import (
     OVER_PAIRS,
     comparable_times,

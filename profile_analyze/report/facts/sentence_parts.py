@@ -7,8 +7,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Final
 
 from profile_analyze.columns.wording import without_residue
+from profile_analyze.findings.sentences import advice, brief, sentence
 from profile_analyze.gate.work import WORK_METRICS
-from profile_analyze.report.layout.times import ORIGINAL
+from profile_analyze.query.notes.filters import ON_CONDITION
+from profile_analyze.report.layout.times import AUTO, ORIGINAL
 from profile_analyze.units import (
     NOT_AVAILABLE,
     counted,
@@ -118,7 +120,7 @@ def gate_sentence(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
 def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     """Return what was measured for a condition, and the reason for the verdict."""
     to_text = comparable_times(times)
-    reason = verdict.reason
+    reason = reason_in_words(verdict, times)
     if verdict.condition.is_of_work:
         measured = _amounts(verdict)
     elif verdict.condition.relative:
@@ -130,6 +132,21 @@ def gate_reason(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
     if verdict.selected:
         measured = _selected(verdict.selected, verdict.condition.metric, measured, to_text)
     return f"{measured}: {reason}" if measured else reason
+
+
+def reason_in_words(verdict: FailVerdict, times: Times = ORIGINAL) -> str:
+    """Return the reason for the verdict, with its findings and advice."""
+    reason = verdict.reason
+    if verdict.finding is not None:
+        code, unit = verdict.finding.code, times.unit if times.is_fixed else AUTO
+        is_brief = code in (*ON_CONDITION, "nothing-matches")
+        text = (brief if is_brief else sentence)(verdict.finding, unit)
+        joint = "; " if code in ON_CONDITION else ": "
+        reason = f"{reason}{joint}{text}" if reason else text
+    reason += verdict.advice
+    if verdict.doubt is None:
+        return reason
+    return f"{brief(verdict.doubt)}; {reason or advice(verdict.doubt)}"
 
 
 def _selected(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import isclose, isnan
 from typing import TYPE_CHECKING, Final
 
-from profile_analyze.model.notes import Importance, Note, TextNote
+from profile_analyze.model.findings import Finding, Kind
 from profile_analyze.model.terms import DEVICE, HOST, KERNEL, MODULE
 from profile_analyze.query.run_times import LEAST_WAITS
 from profile_analyze.report.facts.facts import COUNT, Fact, FactGroup
 from profile_analyze.report.facts.sentence_parts import in_brackets, known_part, runs_and_spread
-from profile_analyze.units import NOT_AVAILABLE, counted, percent, short_time
+from profile_analyze.units import NOT_AVAILABLE, counted, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -122,12 +122,11 @@ def _copy_text(summary: Summary, times: Times) -> str:
     return "" if copy is None else _total_and_mean(copy.total_s, copy.mean_s, times)
 
 
-def notes_on_copy_time(summary: Summary) -> Iterator[Note]:
+def notes_on_copy_time(summary: Summary) -> Iterator[Finding]:
     """Yield a note if the original's format would show a copy time above 0 as 0."""
     copy = summary.copy
     if copy is not None and 0 < copy.total_s < _SHORTEST_SHOWN_S:
-        text = f"the copy time is {short_time(copy.total_s)}, too short for four decimals"
-        yield TextNote(f"{text}; --format plain shows it", Importance.CONTEXT)
+        yield Finding.of("short-copy-time", Kind.CONTEXT, copy_s=copy.total_s)
 
 
 def _copy_wait_text(summary: Summary, times: Times) -> str:

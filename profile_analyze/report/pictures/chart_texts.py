@@ -11,8 +11,8 @@ import numpy as np
 
 from profile_analyze.findings.rules.roofline import unjudged_reason
 from profile_analyze.findings.sentences import as_text
-from profile_analyze.model.findings import Finding
-from profile_analyze.model.notes import Importance, most_important
+from profile_analyze.model.findings import Finding, Kind
+from profile_analyze.model.notes import most_important
 from profile_analyze.model.origin import ITERATIONS
 from profile_analyze.model.profile import Profile
 from profile_analyze.model.visible import visible
@@ -23,7 +23,7 @@ from profile_analyze.report.facts.sentence_parts import in_brackets
 from profile_analyze.report.layout.labels import join_keys, row_labels
 from profile_analyze.report.layout.short_names import ELLIPSIS
 from profile_analyze.report.layout.text_layout import shortened_in_middle, text_width, wrapped
-from profile_analyze.report.layout.times import ORIGINAL
+from profile_analyze.report.layout.times import AUTO, ORIGINAL
 from profile_analyze.units import NOT_AVAILABLE, counted
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from profile_analyze.query.group_rows import GroupRows
     from profile_analyze.query.rows import OperatorRows
     from profile_analyze.query.table import Table
+    from profile_analyze.report.layout.times import TimeUnit
     from profile_analyze.views.summary import Summary
 
 _NUMBER: Final = re.compile(r"(?:.*:)?@?\d+")
@@ -172,7 +173,9 @@ def first_rows(count: int, first: str) -> str:
     return f"the {which}"
 
 
-def notes_of_picture(summary: Summary, notes: Iterable[Note]) -> tuple[str, ...]:
+def notes_of_picture(
+    summary: Summary, notes: Iterable[Note], time_unit: TimeUnit = AUTO
+) -> tuple[str, ...]:
     """Return the notes to write above a picture, the most important first.
 
     These are the notes without which the picture may mislead: on damaged files, on answers that may
@@ -183,14 +186,14 @@ def notes_of_picture(summary: Summary, notes: Iterable[Note]) -> tuple[str, ...]
     needed = [
         note for note in notes if not (isinstance(note, Finding) and note.code in _SHOWN_BY_DOTS)
     ]
-    ordered = [note for note in most_important(needed) if note.importance <= Importance.WRONG]
-    texts = [*map(as_text, ordered)]
+    ordered = [note for note in most_important(needed) if note.importance <= Kind.WRONG]
+    texts = [as_text(note, time_unit) for note in ordered]
     iterations = [
         f"{label}: {text}"
         for label, text in lines_of(summary.recorded, ORIGINAL)
         if label == ITERATIONS
     ]
-    damaged = sum(note.importance <= Importance.DAMAGED for note in ordered)
+    damaged = sum(note.importance <= Kind.DAMAGED for note in ordered)
     return tuple(_fitting([*texts[:damaged], *iterations, *texts[damaged:]]))
 
 
