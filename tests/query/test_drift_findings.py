@@ -208,14 +208,14 @@ QUIET = (1.0, 1.01, 1.02, 1.03, 1.04)
 def test_odd_runs_are_named() -> None:
     assert odd_runs(*QUIET) == []
     assert odd_runs(*QUIET, 1.2) == []  # less than 25 % above the median
-    assert odd_runs(*QUIET, 2.05) == [(Kind.CONTEXT, 1, [("new5.json", 2.0)])]
+    assert odd_runs(*QUIET, 2.05) == [(Kind.ANSWER, 1, [("new5.json", 2.0)])]
     assert odd_runs(0.5, *QUIET) == [(Kind.ANSWER, 1, [("new0.json", 0.493)])]
     # The runs differ so much that none of them is odd.
     assert odd_runs(1.0, 1.5, 2.0, 2.5, 3.0) == []
     assert odd_runs(1.0, 1.01, 5.0) == []  # three runs are too few to measure the noise
     many = (1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008, 2.01, 3.01, 4.01)
-    first = [("new5.json", 2.0), ("base8.json", 1.999), ("base9.json", 2.993)]
-    assert odd_runs(*QUIET, 2.05, base=many) == [(Kind.CONTEXT, 4, first)]
+    first = [("new5.json", 2.0), ("base8.json", 1.998), ("base9.json", 2.992)]
+    assert odd_runs(*QUIET, 2.05, base=many) == [(Kind.ANSWER, 4, first)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import profile_analyze as pa
 from profile_analyze.model.findings import Finding, Kind
 from tests.conftest import PROFILES
-from tests.findings.found import codes_in, rounded, with_code
+from tests.findings.found import codes_in, rounded
 from tests.in_memory import profile_of
 
 
@@ -92,7 +92,7 @@ def test_the_note_has_the_count_and_the_share_of_the_group(
     operators = [("f3", 1.0), *operators]
     table = pa.run(pa.Query(by=r"name~f\d"), profile(*operators))
     left_out = [row for row in table.rows if row[r"name~f\d"] is None]
-    found = with_code(table.notes, "group-of-unknown")
+    found = [one for one in table.notes if one.code == "group-of-unknown"]
     assert [one["operators"] for one in found] == [row["count"] for row in left_out]
     assert [one.share for one in found] == pytest.approx([row["share"] for row in left_out])
 

@@ -13,7 +13,7 @@ from profile_analyze.model.categorical import Categorical
 from profile_analyze.model.findings import Finding, Kind, on_operators
 from profile_analyze.model.measures import HOST_TIME, MEASURES, TIME
 from profile_analyze.model.terms import ABSENT, HOST, LABEL, is_run_key
-from profile_analyze.query.notes.filters import filter_findings
+from profile_analyze.query.notes.filters import empty_findings, filter_findings
 from profile_analyze.query.notes.group_keys import group_key_findings
 from profile_analyze.query.notes.sums import row_sum_findings
 from profile_analyze.query.time_shares import share_of
@@ -51,6 +51,7 @@ def findings_on(
     yield from row_sum_findings(operators, rows, shown, selection)
     yield from filter_findings(operators, selection)
     yield from group_key_findings(query, operators, selection)
+    yield from empty_findings(operators, selection)
     yield from _measure(query, operators, selection)
     if query.peaks:
         # Imported here because few questions have peak rates.

@@ -44,7 +44,7 @@ _MOST_SUGGESTIONS: Final = 8
 
 
 def filter_findings(operators: OperatorRows, selection: Selection) -> Iterator[Finding]:
-    """Yield the findings on the filters of a question, and on an answer without rows."""
+    """Yield the findings on what filters leave out, and on texts that match nothing."""
     query, profile = operators.query, operators.profile
     yield from _unknown_types(query, profile)
     yield from _input_dtypes(query, operators, selection)
@@ -56,6 +56,11 @@ def filter_findings(operators: OperatorRows, selection: Selection) -> Iterator[F
     if len(selection.operators):
         yield from wildcard_findings(query)
     yield from _unmatched_values(query, operators)
+
+
+def empty_findings(operators: OperatorRows, selection: Selection) -> Iterator[Finding]:
+    """Yield the findings on conditions on numbers, on parameters, and on an answer without rows."""
+    query, profile = operators.query, operators.profile
     yield from _numbers(query.conditions, operators, selection.candidates)
     yield from _unknown_parameters(query, profile)
     yield from _empty_answer(query, profile, selection)
